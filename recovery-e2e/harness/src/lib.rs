@@ -1,0 +1,1 @@
+//! Proves in a real Chromium that a streaming web application recovers.

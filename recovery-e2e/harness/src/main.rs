@@ -1,0 +1,2 @@
+//! The `recovery-e2e` command.
+fn main() {}

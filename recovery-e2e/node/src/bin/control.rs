@@ -1,0 +1,2 @@
+//! `recovery-node-control`: the node with its control socket.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The streaming node under test.

@@ -1,0 +1,2 @@
+//! `recovery-node`: the node as people run it.
+fn main() {}
