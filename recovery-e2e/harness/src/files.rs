@@ -1,0 +1,92 @@
+//! What reaches the disk: whole or not at all, and without a secret.
+
+use std::fs::Permissions;
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+
+use camino::Utf8Path;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::redact::Redactor;
+
+/// Writes `path` in one piece: whoever opens it finds the old content or the new, never a part.
+///
+/// # Errors
+/// When its folder cannot be written; then `path` is what it was.
+pub fn write_whole(path: &Utf8Path, content: &[u8]) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_str().is_empty() => folder,
+        _ => Utf8Path::new("."),
+    };
+    // A temporary file is its owner's alone by default, but a report is for everyone whom the
+    // umask allows.
+    let mut file =
+        tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(folder)?;
+    file.write_all(content)?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// `value` as JSON in which no text holds a secret.
+///
+/// The texts are cleaned before they are escaped: a secret with a quote in it is found too.
+///
+/// # Errors
+/// When `value` cannot be told in JSON.
+pub fn redacted(value: &impl Serialize, redactor: &Redactor) -> serde_json::Result<Value> {
+    serde_json::to_value(value).map(|value| clean(value, redactor))
+}
+
+fn clean(value: Value, redactor: &Redactor) -> Value {
+    match value {
+        Value::String(text) => Value::String(redactor.clean(&text)),
+        Value::Array(values) => values.into_iter().map(|value| clean(value, redactor)).collect(),
+        Value::Object(fields) => fields
+            .into_iter()
+            .map(|(name, value)| (redactor.clean(&name), clean(value, redactor)))
+            .collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_and_nothing_else_is_left_in_its_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = Utf8Path::from_path(dir.path()).unwrap();
+        let path = dir.join("junit.xml");
+        write_whole(&path, b"old").unwrap();
+        write_whole(&path, b"new").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        assert_eq!(dir.read_dir().unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_leaves_nothing_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = Utf8Path::from_path(dir.path()).unwrap();
+        let taken = dir.join("taken");
+        std::fs::create_dir(&taken).unwrap();
+        std::fs::write(taken.join("x"), b"").unwrap();
+        write_whole(&taken, b"new").unwrap_err();
+        write_whole(&dir.join("absent/junit.xml"), b"new").unwrap_err();
+        assert_eq!(dir.read_dir().unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_secret_is_removed_from_every_depth_also_where_json_would_escape_it() {
+        let redactor = Redactor::default();
+        redactor.learn("pass\"word\n1");
+        let told = json!({"a": ["x pass\"word\n1"], "b": {"pass\"word\n1": 1}, "c": 2});
+        assert_eq!(
+            redacted(&told, &redactor).unwrap(),
+            json!({"a": ["x [redacted]"], "b": {"[redacted]": 1}, "c": 2})
+        );
+    }
+}

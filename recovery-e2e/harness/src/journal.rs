@@ -1,0 +1,101 @@
+//! The journal of a run: `journal.jsonl`, one event a line, on disk as soon as it happened.
+//!
+//! It is the only thing that a run writes about itself while it lasts, so it survives whatever
+//! ends the run; every report is rendered from it.
+
+mod event;
+mod view;
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::sync::Mutex;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+pub use event::{
+    BrowserInfo, Case, CaseResult, Event, Phase, RunFinished, RunStarted, Started, VERSION,
+};
+pub use view::{CaseView, JournalError, JournalView, is_journal, read};
+
+use crate::files;
+use crate::redact::Redactor;
+
+/// The journal's name in the out folder.
+pub const FILE_NAME: &str = "journal.jsonl";
+
+/// Why an event is not in the journal.
+#[derive(Debug, thiserror::Error)]
+pub enum AppendError {
+    /// The file could not be made.
+    #[error(
+        "the journal {path} cannot be created: {source}; give an out folder that can be written and holds no journal"
+    )]
+    Create {
+        /// The journal's path.
+        path: Utf8PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The event could not be written.
+    #[error(
+        "the journal {path} cannot be written: {source}; make room or give another out folder, and run again"
+    )]
+    Write {
+        /// The journal's path.
+        path: Utf8PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// An earlier event could not be written.
+    #[error("the journal {path} ended at an earlier failure to write it; run again")]
+    Ended {
+        /// The journal's path.
+        path: Utf8PathBuf,
+    },
+    /// The event cannot be told in JSON.
+    #[error("an event cannot be told in JSON: {0}")]
+    Encode(#[from] serde_json::Error),
+}
+
+/// The journal of a run, as it is written. Shared by everything that has something to tell.
+#[derive(Debug)]
+pub struct Journal {
+    path: Utf8PathBuf,
+    redactor: Redactor,
+    /// `None` once a write failed: that line may be torn, and only a last line may be.
+    file: Mutex<Option<File>>,
+}
+
+impl Journal {
+    /// Starts the journal at `path`, where nothing may stand yet; `redactor` cleans its texts.
+    ///
+    /// # Errors
+    /// [`AppendError::Create`].
+    pub fn create(path: &Utf8Path, redactor: Redactor) -> Result<Self, AppendError> {
+        // Appending, so that a file that another hand has cut is not continued behind a hole.
+        match OpenOptions::new().append(true).create_new(true).open(path) {
+            Ok(file) => Ok(Self { path: path.to_owned(), redactor, file: Mutex::new(Some(file)) }),
+            Err(source) => Err(AppendError::Create { path: path.to_owned(), source }),
+        }
+    }
+
+    /// Writes one event; when this returns, the event outlives the process.
+    ///
+    /// # Errors
+    /// [`AppendError`]; after a failed write every later event is refused.
+    pub fn append(&self, event: &Event) -> Result<(), AppendError> {
+        let mut line = serde_json::to_vec(&files::redacted(event, &self.redactor)?)?;
+        line.push(b'\n');
+        let mut file = self.file.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let Some(open) = file.as_mut() else {
+            return Err(AppendError::Ended { path: self.path.clone() });
+        };
+        open.write_all(&line).map_err(|source| {
+            *file = None;
+            AppendError::Write { path: self.path.clone(), source }
+        })
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,133 @@
+//! What a journal tells.
+
+use camino::Utf8PathBuf;
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+
+use crate::verdict::{Evidence, Outcome, ReceiptReport, Stamp};
+
+/// The version of the journal's format: what [`RunStarted::v`] says, and the only one that is read.
+pub const VERSION: u32 = 1;
+
+/// One line of the journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// The first event, and no other.
+    RunStarted(RunStarted),
+    /// A case is part of the run. All are planned before one starts.
+    Planned(Case),
+    /// A case is under way.
+    Started(Started),
+    /// A case came to its end.
+    Finished(CaseResult),
+    /// The last event of a run that ended by itself.
+    RunFinished(RunFinished),
+}
+
+/// What a run is, and what it stands on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunStarted {
+    /// [`VERSION`].
+    pub v: u32,
+    /// Names this run among others.
+    pub run_id: String,
+    /// When the run began.
+    #[serde(with = "time::serde::rfc3339")]
+    pub started_at: OffsetDateTime,
+    /// The harness that ran.
+    pub harness_version: String,
+    /// The browser that ran.
+    pub browser: BrowserInfo,
+    /// The node's command.
+    pub node: String,
+    /// The arguments that the harness was given.
+    pub args: Vec<String>,
+    /// How many cases may run at a time.
+    pub jobs: u32,
+    /// How many cases are planned.
+    pub selected: u32,
+}
+
+/// A browser, and where it came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BrowserInfo {
+    /// Its program.
+    pub path: String,
+    /// What it says of itself.
+    pub version: String,
+    /// Who provided it: `nix`, `system`, or a path that was given.
+    pub origin: String,
+}
+
+/// One planned case: a scenario, or a scenario with a named defect put in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Case {
+    /// Unique in the run: `rewind-window`, `rewind-window#3` for a repeat,
+    /// `rewind-window/gate-is-busy-alone` for a control.
+    pub id: String,
+    /// The scenario.
+    pub scenario: String,
+    /// The scenario's family.
+    pub family: String,
+    /// The defect put in, when this is a negative control.
+    pub control: Option<String>,
+    /// The stamp that the control must bring.
+    pub predicted: Option<String>,
+    /// Which repeat this is, counted from 1, when the scenario is repeated.
+    pub repeat: Option<u32>,
+    /// The folder of the case's artifacts, relative to the out folder.
+    pub dir: Utf8PathBuf,
+}
+
+/// A case is under way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Started {
+    /// [`Case::id`].
+    pub case: String,
+    /// The worker slot that it runs in.
+    pub worker: u32,
+    /// Seconds since the run began.
+    pub t_s: f64,
+}
+
+/// How a case ended, and everything that says why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CaseResult {
+    /// [`Case::id`].
+    pub case: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The stamp that it came to; see [`crate::verdict::Verdict::stamp`].
+    pub stamp: Option<Stamp>,
+    /// Why it ended so, where the stamp alone does not say.
+    pub reason: Option<String>,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// What it spent its time on, in order.
+    pub phases: Vec<Phase>,
+    /// The observations that the verdict rests on.
+    pub evidence: Vec<Evidence>,
+    /// What became of the faults that it armed.
+    pub receipts: Vec<ReceiptReport>,
+    /// The files that it left, relative to [`Case::dir`].
+    pub artifacts: Vec<Utf8PathBuf>,
+}
+
+/// A part of a case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Its name.
+    pub name: String,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+}
+
+/// The run ended by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunFinished {
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// Whether it was told to stop before all cases were done.
+    pub interrupted: bool,
+}
