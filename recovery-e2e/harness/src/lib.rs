@@ -5,4 +5,5 @@ pub mod files;
 pub mod journal;
 pub mod out;
 pub mod redact;
+pub mod report;
 pub mod verdict;

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::event::{Case, CaseResult, Event, RunFinished, RunStarted, Started, VERSION};
 use crate::verdict::Outcome;
@@ -27,7 +27,7 @@ pub struct JournalView {
 /// A planned case and how it ended.
 ///
 /// The end of a case that the journal does not tell is [`Outcome::Interrupted`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseView {
     /// The case.
     pub case: Case,

@@ -1,0 +1,150 @@
+//! `junit.xml`, in the dialect that the strictest consumers read.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use junit_report::{Duration, Report, TestCase, TestResult, TestSuite};
+
+use super::summary::Summary;
+use super::text;
+use crate::journal::{Case, CaseResult, CaseView, RunStarted};
+use crate::verdict::Outcome;
+
+/// The suite of the scenarios.
+const SCENARIOS: &str = "recovery-e2e";
+
+/// The suite of the negative controls.
+const CONTROLS: &str = "recovery-e2e controls";
+
+/// The longest time that is told, in seconds: none is near it, and sums of it do not overflow.
+const MAX_SECONDS: f64 = 1e9;
+
+/// The report as XML, with exactly one test case for every planned case.
+pub fn render(summary: &Summary) -> Result<Vec<u8>, junit_report::Error> {
+    let (controls, scenarios): (Vec<_>, Vec<_>) =
+        summary.cases.iter().partition(|seen| seen.case.control.is_some());
+    let mut report = Report::new();
+    for (name, cases) in [(SCENARIOS, scenarios), (CONTROLS, controls)] {
+        if !cases.is_empty() {
+            report.add_testsuite(suite(name, &summary.run, &cases));
+        }
+    }
+    let mut xml = Vec::new();
+    report.write_xml(&mut xml)?;
+    Ok(xml)
+}
+
+fn suite(name: &str, run: &RunStarted, cases: &[&CaseView]) -> TestSuite {
+    let mut suite = TestSuite::new(name);
+    suite.package = name.to_owned();
+    suite.set_timestamp(run.started_at);
+    // The crate writes no properties.
+    let browser = &run.browser;
+    suite.set_system_out(&text::cdata(&format!(
+        "browser: {}\nbrowser program: {}\nbrowser from: {}\nnode: {}\nrun: {}\n",
+        browser.version, browser.path, browser.origin, run.node, run.run_id
+    )));
+    suite.add_testcases(cases.iter().map(|seen| testcase(seen)));
+    suite
+}
+
+fn testcase(CaseView { case, result }: &CaseView) -> TestCase {
+    TestCase {
+        name: text::line(&case.id),
+        time: duration(result.seconds),
+        result: verdict(result),
+        classname: Some(text::line(&case.family)),
+        filepath: None,
+        system_out: Some(format!("{}{}", attachments(result), text::cdata(&account(case, result)))),
+        system_err: None,
+    }
+}
+
+/// To the millisecond, so that a reader that knows three decimals knows it all. (The crate prints a
+/// few of these with the noise of binary fractions: 31.952 as 31.951999999999998.)
+fn duration(seconds: f64) -> Duration {
+    let millis = (seconds.clamp(0.0, MAX_SECONDS) * 1000.0).round();
+    Duration::milliseconds(millis as i64)
+}
+
+fn verdict(result: &CaseResult) -> TestResult {
+    let type_ = name(result.outcome).to_owned();
+    let reason = result.reason.as_deref();
+    let stamp = result.stamp.as_ref().map(ToString::to_string);
+    // Some consumers show nothing but the message.
+    let says = match (result.outcome, &stamp, reason) {
+        (Outcome::Failed, Some(stamp), Some(reason)) => format!("{stamp}: {reason}"),
+        (Outcome::Failed, Some(stamp), None) => stamp.clone(),
+        _ => reason.unwrap_or("no reason was given").to_owned(),
+    };
+    let message = text::line(&says);
+    let cause = Some(text::cdata(&says));
+    match result.outcome {
+        Outcome::Ready => TestResult::Success,
+        Outcome::Failed => TestResult::Failure { type_, message, cause },
+        Outcome::Inconclusive | Outcome::Error | Outcome::Interrupted => {
+            TestResult::Error { type_, message, cause }
+        }
+        Outcome::Skipped => TestResult::SkippedWithCause { type_, message, cause: None },
+    }
+}
+
+fn name(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Ready => "ready",
+        Outcome::Failed => "failed",
+        Outcome::Inconclusive => "inconclusive",
+        Outcome::Error => "error",
+        Outcome::Interrupted => "interrupted",
+        Outcome::Skipped => "skipped",
+    }
+}
+
+/// One line for each artifact. A consumer stores them by their base name, so the first of two that
+/// share it is attached, and the other is still told in the summary.
+fn attachments(result: &CaseResult) -> String {
+    let mut names = HashSet::new();
+    result
+        .artifacts
+        .iter()
+        .filter(|path| names.insert(path.file_name()))
+        .filter_map(|path| text::attachment(path.as_str()))
+        .collect()
+}
+
+/// What a person reads first about a case.
+fn account(case: &Case, result: &CaseResult) -> String {
+    let mut account = format!("outcome: {}\n", name(result.outcome));
+    // Writing to a string cannot fail.
+    if let Some(predicted) = &case.predicted {
+        let _ = writeln!(account, "predicted: {predicted}");
+    }
+    if let Some(stamp) = &result.stamp {
+        let _ = writeln!(account, "stamp: {stamp}");
+    }
+    if let Some(reason) = &result.reason {
+        let _ = writeln!(account, "reason: {reason}");
+    }
+    for phase in &result.phases {
+        let _ = writeln!(account, "phase: {}, {:.3} s", phase.name, phase.seconds);
+    }
+    for evidence in &result.evidence {
+        let held = if evidence.held { "held" } else { "did not hold" };
+        let _ = writeln!(account, "evidence {held}: {}; saw {}", evidence.what, evidence.saw);
+    }
+    for receipt in &result.receipts {
+        let broken = receipt.broken.as_ref().map(|why| format!("; broke: {why}"));
+        let _ = writeln!(
+            account,
+            "receipt: {}, {} of {}{}",
+            receipt.name,
+            receipt.redeemed,
+            receipt.armed,
+            broken.unwrap_or_default()
+        );
+    }
+    account
+}
+
+#[cfg(test)]
+mod tests;

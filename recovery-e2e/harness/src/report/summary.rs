@@ -1,0 +1,83 @@
+//! `summary.json`: everything the journal tells, as one document.
+
+use camino::Utf8Path;
+use serde::{Deserialize, Serialize};
+
+use crate::journal::{CaseView, JournalView, RunFinished, RunStarted};
+use crate::verdict::Outcome;
+
+/// The version of the summary's format.
+pub const SUMMARY_VERSION: u32 = 1;
+
+/// A run and all its cases. Paths are relative to the root of the repository.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// [`SUMMARY_VERSION`].
+    pub v: u32,
+    /// How the run began.
+    pub run: RunStarted,
+    /// How it ended; `None` when it was cut off.
+    pub finished: Option<RunFinished>,
+    /// How many cases came to each outcome.
+    pub counts: Counts,
+    /// Every planned case, in the order of the plan.
+    pub cases: Vec<CaseView>,
+}
+
+/// How many cases came to each outcome.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "each counts the outcome of its name")]
+pub struct Counts {
+    pub ready: usize,
+    pub failed: usize,
+    pub inconclusive: usize,
+    pub error: usize,
+    pub interrupted: usize,
+    pub skipped: usize,
+}
+
+impl Counts {
+    fn of(cases: &[CaseView]) -> Self {
+        let mut counts = Self::default();
+        for case in cases {
+            *match case.result.outcome {
+                Outcome::Ready => &mut counts.ready,
+                Outcome::Failed => &mut counts.failed,
+                Outcome::Inconclusive => &mut counts.inconclusive,
+                Outcome::Error => &mut counts.error,
+                Outcome::Interrupted => &mut counts.interrupted,
+                Outcome::Skipped => &mut counts.skipped,
+            } += 1;
+        }
+        counts
+    }
+
+    /// How many cases were neither ready nor skipped.
+    pub fn not_passed(&self) -> usize {
+        self.failed + self.inconclusive + self.error + self.interrupted
+    }
+}
+
+impl Summary {
+    /// The summary of the run that `view` tells, whose out folder lies at `place`.
+    pub(super) fn new(view: JournalView, place: &Utf8Path) -> Self {
+        let JournalView { run, mut cases, finished } = view;
+        for CaseView { case, result } in &mut cases {
+            case.dir = place.join(&case.dir);
+            for artifact in &mut result.artifacts {
+                *artifact = case.dir.join(&artifact);
+            }
+        }
+        Self { v: SUMMARY_VERSION, run, finished, counts: Counts::of(&cases), cases }
+    }
+}
+
+/// The exit code of a run: 0 when it ended by itself and all its cases are as they should be.
+///
+/// A run that was cut off, told to stop, or that planned nothing has proven nothing: 1.
+pub fn exit_code(summary: &Summary) -> u8 {
+    let whole = summary.finished.is_some_and(|finished| !finished.interrupted)
+        && u32::try_from(summary.cases.len()) == Ok(summary.run.selected);
+    let good = whole && !summary.cases.is_empty() && summary.counts.not_passed() == 0;
+    u8::from(!good)
+}

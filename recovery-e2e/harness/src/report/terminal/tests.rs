@@ -1,0 +1,140 @@
+use super::super::tests::summary;
+use super::*;
+use crate::journal::RunFinished;
+use crate::journal::tests::{case, result, run_started};
+use crate::verdict::Stamp;
+
+/// Escape characters would not show in a snapshot.
+fn shown(text: &str) -> String {
+    text.replace('\u{1b}', "^")
+}
+
+/// The verdict of a scenario for each outcome, one after the other.
+fn verdicts(colour: bool) -> String {
+    [
+        (Outcome::Ready, None),
+        (Outcome::Failed, None),
+        (Outcome::Inconclusive, Some("did not hold: the refetch was held; saw none\nand more")),
+        (Outcome::Error, Some("the node died")),
+        (Outcome::Interrupted, Some("the run ended before this case started")),
+        (Outcome::Skipped, Some("the target cannot restart")),
+    ]
+    .map(|(outcome, reason)| {
+        let mut end = result("rewind-window", outcome, reason);
+        match outcome {
+            Outcome::Inconclusive => end.stamp = Some(Stamp::ready("REWINDWIN").field("posts", 1)),
+            Outcome::Interrupted => end.artifacts.clear(),
+            _ => {}
+        }
+        verdict(&case("rewind-window", None), &end, "target/e2e".into(), colour)
+    })
+    .join("\n")
+}
+
+#[test]
+fn a_verdict_is_a_line_and_a_bad_one_says_why_and_where_to_look() {
+    insta::assert_snapshot!(shown(&verdicts(false)), @r"
+    ok    rewind-window   RECOVERY-READY-REWINDWIN-posts1   1.9 s
+    FAIL  rewind-window   RECOVERY-FAILED-REWINDWIN-posts2   1.9 s
+          look in target/e2e/scenarios/rewind-window
+    INCONCLUSIVE rewind-window   1.9 s
+          did not hold: the refetch was held; saw none
+          and more
+          look in target/e2e/scenarios/rewind-window
+    ERROR rewind-window   1.9 s
+          the node died
+          look in target/e2e/scenarios/rewind-window
+    INTERRUPTED rewind-window
+          the run ended before this case started
+    skip  rewind-window
+          the target cannot restart
+    ");
+}
+
+#[test]
+fn only_the_outcome_is_coloured() {
+    insta::assert_snapshot!(shown(&verdicts(true)), @r"
+    ^[32mok   ^[0m rewind-window   RECOVERY-READY-REWINDWIN-posts1   1.9 s
+    ^[31mFAIL ^[0m rewind-window   RECOVERY-FAILED-REWINDWIN-posts2   1.9 s
+          look in target/e2e/scenarios/rewind-window
+    ^[31mINCONCLUSIVE^[0m rewind-window   1.9 s
+          did not hold: the refetch was held; saw none
+          and more
+          look in target/e2e/scenarios/rewind-window
+    ^[31mERROR^[0m rewind-window   1.9 s
+          the node died
+          look in target/e2e/scenarios/rewind-window
+    ^[31mINTERRUPTED^[0m rewind-window
+          the run ended before this case started
+    ^[33mskip ^[0m rewind-window
+          the target cannot restart
+    ");
+}
+
+#[test]
+fn a_control_shows_the_stamp_that_was_seen() {
+    let control = case("rewind-window/gate", Some("gate"));
+    let seen = Stamp::failed("REWINDWIN").field("posts", 2).field("rows", 0);
+    let ready = Stamp::ready("REWINDWIN").field("posts", 1);
+    let shown = [
+        (Outcome::Ready, seen, None),
+        (Outcome::Failed, ready, Some("the scenario did not notice the defect")),
+    ]
+    .map(|(outcome, stamp, reason)| {
+        let end =
+            CaseResult { stamp: Some(stamp), ..result("rewind-window/gate", outcome, reason) };
+        verdict(&control, &end, "out".into(), false)
+    })
+    .join("\n");
+    insta::assert_snapshot!(shown, @r"
+    ok    rewind-window/gate   seen RECOVERY-FAILED-REWINDWIN-posts2-rows0   1.9 s
+    FAIL  rewind-window/gate   seen RECOVERY-READY-REWINDWIN-posts1   1.9 s
+          the scenario did not notice the defect
+          look in out/scenarios/rewind-window/gate
+    ");
+}
+
+#[test]
+fn what_a_case_tells_cannot_pass_for_a_line_of_ours() {
+    let reason = "\u{1b}[2K\u{1b}[1Ax\r\n3 passed, 0 failed\rok    b";
+    let end = result("a", Outcome::Error, Some(reason));
+    let told = verdict(&case("a", None), &end, "out".into(), false);
+    assert!(!told.contains(['\u{1b}', '\r']));
+    assert!(told.lines().skip(1).all(|line| line.starts_with(INDENT)), "{told}");
+}
+
+#[test]
+fn a_run_begins_with_its_browser_its_cases_and_its_jobs() {
+    insta::assert_snapshot!(head(&run_started(1)), @r"
+    browser Chromium 156.0 from nix (/opt/chromium)
+    1 case, 2 jobs
+    ");
+}
+
+#[test]
+fn a_run_ends_with_where_its_reports_are_and_then_the_counts_alone() {
+    let good = summary(&[("a", None, Outcome::Ready, None)]);
+    insta::assert_snapshot!(end(&good, "target/e2e".into()), @r"
+    the run took 12.3 s; junit.xml, summary.json and journal.jsonl are in target/e2e
+    1 passed, 0 failed
+    ");
+
+    let mixed = summary(&[
+        ("a", None, Outcome::Ready, None),
+        ("a/gate", Some("gate"), Outcome::Ready, None),
+        ("b", None, Outcome::Failed, None),
+        ("c", None, Outcome::Inconclusive, None),
+        ("d", None, Outcome::Error, None),
+        ("e", None, Outcome::Interrupted, None),
+        ("f", None, Outcome::Skipped, None),
+    ]);
+    let stopped = Some(RunFinished { seconds: 2.0, interrupted: true });
+    let stopped = Summary { finished: stopped, ..mixed.clone() };
+    insta::assert_snapshot!(end(&stopped, "out".into()), @r"
+    the run was interrupted after 2.0 s; junit.xml, summary.json and journal.jsonl are in out
+    2 passed, 4 failed, 1 skipped
+    ");
+
+    let cut_off = Summary { finished: None, ..mixed };
+    assert!(end(&cut_off, "out".into()).starts_with("the run was cut off; "));
+}

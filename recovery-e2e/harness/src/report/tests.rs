@@ -1,0 +1,112 @@
+use std::fs;
+
+use super::*;
+use crate::journal::tests::{case, journal_of, result, run_started, temp_dir};
+use crate::journal::{CaseView, Event, JournalView, RunFinished};
+use crate::redact::Redactor;
+use crate::verdict::Outcome;
+
+/// The summary of a run with a case for each of `ends`, as if it lay in `target/e2e`.
+pub(super) fn summary(ends: &[(&str, Option<&str>, Outcome, Option<&str>)]) -> Summary {
+    let cases = ends.iter().map(|(id, control, outcome, reason)| CaseView {
+        case: case(id, *control),
+        result: result(id, *outcome, *reason),
+    });
+    let view = JournalView {
+        run: run_started(ends.len() as u32),
+        cases: cases.collect(),
+        finished: Some(RunFinished { seconds: 12.34, interrupted: false }),
+    };
+    Summary::new(view, "target/e2e".into())
+}
+
+/// A repository with the out folder of a run that was cut off in its second case.
+fn cut_off_run(root: &Utf8Path) -> Utf8PathBuf {
+    fs::create_dir(root.join(".git")).unwrap();
+    let out = root.join("target/e2e");
+    fs::create_dir_all(&out).unwrap();
+    let events = [
+        Event::RunStarted(run_started(2)),
+        Event::Planned(case("a", None)),
+        Event::Planned(case("b", None)),
+        Event::Finished(result("a", Outcome::Ready, None)),
+    ];
+    journal_of(&out, &events);
+    out
+}
+
+#[test]
+fn the_reports_of_a_run_that_was_cut_off_hold_every_planned_case() {
+    let (_dir, root) = temp_dir();
+    let out = cut_off_run(&root);
+    let summary = write_all(&out).unwrap();
+    assert_eq!(summary.counts, Counts { ready: 1, interrupted: 1, ..Counts::default() });
+    assert_eq!(exit_code(&summary), 1);
+    assert_eq!(summary.cases[0].result.artifacts[0], "target/e2e/scenarios/a/end.png");
+
+    let xml = fs::read_to_string(out.join(JUNIT_FILE)).unwrap();
+    let read = roxmltree::Document::parse(&xml).unwrap();
+    let cases = read.descendants().filter(|node| node.has_tag_name("testcase"));
+    let names: Vec<_> = cases.filter_map(|node| node.attribute("name")).collect();
+    assert_eq!(names, ["a", "b"]);
+    let json = fs::read(out.join(SUMMARY_FILE)).unwrap();
+    assert_eq!(serde_json::from_slice::<Summary>(&json).unwrap(), summary);
+
+    // Rendering once more changes nothing: reports come from the journal alone.
+    write_all(&out).unwrap();
+    assert_eq!(fs::read_to_string(out.join(JUNIT_FILE)).unwrap(), xml);
+    assert_eq!(fs::read(out.join(SUMMARY_FILE)).unwrap(), json);
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_an_error() {
+    let (_dir, root) = temp_dir();
+    let out = cut_off_run(&root);
+    fs::create_dir_all(out.join(JUNIT_FILE).join("taken")).unwrap();
+    let refused = write_all(&out).unwrap_err();
+    assert!(matches!(&refused, ReportError::Write { path, .. } if path.ends_with(JUNIT_FILE)));
+    assert!(matches!(write_all(&root), Err(ReportError::Journal(JournalError::Read { .. }))));
+}
+
+#[test]
+fn the_exit_code_is_zero_only_for_a_whole_run_whose_cases_are_all_good() {
+    let good = summary(&[
+        ("a", None, Outcome::Ready, None),
+        ("b", None, Outcome::Skipped, Some("the target cannot restart")),
+    ]);
+    assert_eq!(exit_code(&good), 0);
+
+    for outcome in [Outcome::Failed, Outcome::Inconclusive, Outcome::Error, Outcome::Interrupted] {
+        let bad = summary(&[("a", None, Outcome::Ready, None), ("b", None, outcome, None)]);
+        assert_eq!(exit_code(&bad), 1, "{outcome:?}");
+    }
+    let cut_off = Summary { finished: None, ..good.clone() };
+    let stopped = Some(RunFinished { seconds: 1.0, interrupted: true });
+    let stopped = Summary { finished: stopped, ..good.clone() };
+    let mut half_planned = good.clone();
+    half_planned.run.selected = 3;
+    for bad in [cut_off, stopped, half_planned, summary(&[])] {
+        assert_eq!(exit_code(&bad), 1);
+    }
+}
+
+#[test]
+fn the_file_of_a_verdict_tells_the_case_the_browser_and_the_page_without_secrets() {
+    let (_dir, out) = temp_dir();
+    let redactor = Redactor::default();
+    redactor.learn("0123456789abcdef");
+    let (case, end) = (
+        case("a", None),
+        result("a", Outcome::Error, Some("GET /login?token=0123456789abcdef failed")),
+    );
+    let page = serde_json::json!({"width": 1440, "height": 900});
+    let browser = run_started(1).browser;
+    write_verdict_file(&out, (&case, &end), &browser, &page, &redactor).unwrap();
+    let text = fs::read_to_string(out.join("scenarios/a").join(VERDICT_FILE)).unwrap();
+    let read: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(read["v"], VERDICT_VERSION);
+    assert_eq!(read["case"]["id"], "a");
+    assert_eq!(read["result"]["reason"], "GET /login?token=[redacted] failed");
+    assert_eq!(read["browser"]["version"], "Chromium 156.0");
+    assert_eq!(read["page"]["width"], 1440);
+}
