@@ -68,6 +68,16 @@ mod tests {
     }
 
     #[test]
+    fn a_file_may_be_read_by_everyone_who_may_read_an_ordinary_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = Utf8Path::from_path(dir.path()).unwrap();
+        write_whole(&dir.join("report"), b"").unwrap();
+        std::fs::write(dir.join("ordinary"), b"").unwrap();
+        let mode = |name| dir.join(name).metadata().unwrap().permissions().mode();
+        assert_eq!(mode("report"), mode("ordinary"));
+    }
+
+    #[test]
     fn a_file_that_cannot_be_written_leaves_nothing_behind() {
         let dir = tempfile::tempdir().unwrap();
         let dir = Utf8Path::from_path(dir.path()).unwrap();
