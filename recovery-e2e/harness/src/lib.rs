@@ -1,4 +1,6 @@
 //! Proves in a real Chromium that a streaming web application recovers.
 
 pub mod edge;
+pub mod front;
 pub mod redact;
+pub mod trace;
