@@ -2,5 +2,6 @@
 
 pub mod edge;
 pub mod front;
+pub mod model;
 pub mod redact;
 pub mod trace;
