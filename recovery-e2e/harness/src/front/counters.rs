@@ -1,0 +1,226 @@
+//! Counts per class, derived from the records.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::class::Class;
+use super::record::Record;
+
+/// What has become of the requests of one class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Their number; counted when the head has been read, before any hold.
+    pub arrived: u64,
+    /// Those that the browser still waits for.
+    pub in_flight: u64,
+    /// Those that stand in a hold, also where the browser has gone.
+    pub held: u64,
+    /// Those whose answer passed whole.
+    pub answered: u64,
+    /// Those whose answer's head said 2xx: an event stream counts here once it is open.
+    pub ok: u64,
+    /// Those refused with 4xx or 5xx, or whose connection was broken.
+    pub failed: u64,
+    /// Those that the browser left before their end.
+    pub aborted: u64,
+}
+
+impl Counts {
+    fn add(&mut self, record: &Record) {
+        self.arrived += 1;
+        self.in_flight += u64::from(record.in_flight());
+        self.held += u64::from(record.held());
+        self.answered += u64::from(record.answered());
+        self.ok += u64::from(record.ok());
+        self.failed += u64::from(record.failed());
+        self.aborted += u64::from(record.aborted_ms.is_some());
+    }
+
+    fn fields(&self) -> [(&'static str, u64); 7] {
+        [
+            ("arrived", self.arrived),
+            ("in_flight", self.in_flight),
+            ("held", self.held),
+            ("answered", self.answered),
+            ("ok", self.ok),
+            ("failed", self.failed),
+            ("aborted", self.aborted),
+        ]
+    }
+}
+
+/// The counts of every class at one moment.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    counts: [Counts; Class::ALL.len()],
+}
+
+/// One counter's new value: what a line of the trace tells.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Change {
+    /// `class.counter`
+    pub(super) counter: String,
+    pub(super) value: u64,
+}
+
+impl Counters {
+    /// The counts of `class`.
+    pub fn of(&self, class: Class) -> Counts {
+        self.counts[class as usize]
+    }
+
+    /// What the records amount to.
+    pub(super) fn derive(records: &[Record]) -> Counters {
+        let mut counters = Counters::default();
+        for record in records {
+            counters.counts[record.class as usize].add(record);
+        }
+        counters
+    }
+
+    /// The counters that differ from `earlier`, in the order of the classes.
+    pub(super) fn changes_since(&self, earlier: &Counters) -> Vec<Change> {
+        let mut changes = Vec::new();
+        for class in Class::ALL {
+            let pairs = self.of(class).fields().into_iter().zip(earlier.of(class).fields());
+            for ((field, value), _) in pairs.filter(|((_, now), (_, then))| now != then) {
+                changes.push(Change { counter: format!("{}.{field}", class.name()), value });
+            }
+        }
+        changes
+    }
+}
+
+/// Only what is not zero: this is what a missed edge shows.
+impl fmt::Debug for Counters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut map = f.debug_map();
+        for change in self.changes_since(&Counters::default()) {
+            map.entry(&format_args!("{}", change.counter), &change.value);
+        }
+        map.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::Request;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn record(class: Class, change: impl FnOnce(&mut Record)) -> Record {
+        let (head, ()) = Request::get("/").body(()).unwrap().into_parts();
+        let mut record = Record::arrived(1, class, &head, 0.0);
+        change(&mut record);
+        record
+    }
+
+    #[test]
+    fn a_record_counts_for_what_has_become_of_it() {
+        type Life = fn(&mut Record);
+        let table: [(&str, Life, Counts); 7] = [
+            ("just arrived", |_| {}, Counts { in_flight: 1, ..Counts::default() }),
+            (
+                "held",
+                |r| r.held_ms = Some(1.0),
+                Counts { in_flight: 1, held: 1, ..Counts::default() },
+            ),
+            (
+                "held, and the browser gone",
+                |r| (r.held_ms, r.aborted_ms) = (Some(1.0), Some(2.0)),
+                Counts { held: 1, aborted: 1, ..Counts::default() },
+            ),
+            (
+                "let go after the browser had gone",
+                |r| {
+                    (r.held_ms, r.aborted_ms) = (Some(1.0), Some(2.0));
+                    (r.forwarded_ms, r.first_byte_ms) = (Some(3.0), Some(4.0));
+                    (r.ended_ms, r.status) = (Some(5.0), Some(200));
+                },
+                Counts { answered: 1, ok: 1, aborted: 1, ..Counts::default() },
+            ),
+            (
+                "an open stream",
+                |r| (r.forwarded_ms, r.status) = (Some(1.0), Some(200)),
+                Counts { in_flight: 1, ok: 1, ..Counts::default() },
+            ),
+            (
+                "refused",
+                |r| (r.ended_ms, r.status) = (Some(1.0), Some(500)),
+                Counts { answered: 1, failed: 1, ..Counts::default() },
+            ),
+            (
+                "broken in the middle",
+                |r| {
+                    (r.ended_ms, r.status) = (Some(1.0), Some(200));
+                    r.broken = Some("reset".to_owned());
+                },
+                Counts { ok: 1, failed: 1, ..Counts::default() },
+            ),
+        ];
+        for (life, change, counts) in table {
+            let counters = Counters::derive(&[record(Class::Rewind, change)]);
+            assert_eq!(counters.of(Class::Rewind), Counts { arrived: 1, ..counts }, "{life}");
+            assert_eq!(counters.of(Class::History), Counts::default(), "{life}");
+        }
+    }
+
+    #[test]
+    fn a_change_has_the_name_of_class_and_counter_and_the_new_value() {
+        let before = Counters::derive(&[record(Class::Rewind, |_| {})]);
+        let after = Counters::derive(&[
+            record(Class::Rewind, |r| r.ended_ms = Some(1.0)),
+            record(Class::GlobalEvents, |_| {}),
+        ]);
+        let changes: Vec<String> = after
+            .changes_since(&before)
+            .iter()
+            .map(|change| format!("{}={}", change.counter, change.value))
+            .collect();
+        assert_eq!(
+            changes,
+            [
+                "global_events.arrived=1",
+                "global_events.in_flight=1",
+                "rewind.in_flight=0",
+                "rewind.answered=1",
+            ]
+        );
+        assert_eq!(after.changes_since(&after), []);
+    }
+
+    #[test]
+    fn what_a_missed_edge_shows_leaves_out_the_zeros() {
+        let counters = Counters::derive(&[record(Class::Send, |r| r.ended_ms = Some(1.0))]);
+        assert_eq!(format!("{counters:?}"), "{send.arrived: 1, send.answered: 1}");
+    }
+
+    proptest! {
+        #[test]
+        fn every_arrival_is_in_flight_answered_broken_or_aborted(
+            lives in proptest::collection::vec((0usize..10, 0u8..32, 100u16..600), 0..40),
+        ) {
+            let records: Vec<Record> = lives
+                .iter()
+                .map(|(class, bits, status)| record(Class::ALL[*class], |r| {
+                    let bit = |n: u8| (bits & (1 << n) != 0).then_some(1.0);
+                    (r.held_ms, r.forwarded_ms) = (bit(0), bit(1));
+                    (r.ended_ms, r.aborted_ms) = (bit(2), bit(3));
+                    r.status = Some(*status);
+                    r.broken = bit(4).and(r.ended_ms).map(|_| "reset".to_owned());
+                }))
+                .collect();
+            let counters = Counters::derive(&records);
+            let total: u64 = Class::ALL.iter().map(|class| counters.of(*class).arrived).sum();
+            prop_assert_eq!(total, records.len() as u64);
+            for class in Class::ALL {
+                let counts = counters.of(class);
+                let others = counts.answered + counts.failed + counts.aborted;
+                prop_assert!(counts.arrived <= counts.in_flight + others);
+                prop_assert!(counts.in_flight <= counts.arrived);
+            }
+        }
+    }
+}

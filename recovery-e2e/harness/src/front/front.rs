@@ -1,0 +1,292 @@
+//! The running proxy, as a scenario holds it.
+
+use std::collections::HashMap;
+use std::future::pending;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use bytes::Bytes;
+use camino::Utf8PathBuf;
+use hyper::StatusCode;
+use hyper::header::HeaderValue;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::class::Class;
+use super::counters::Counters;
+use super::exchange;
+use super::faults::{Action, Fault};
+use super::hold::Hold;
+use super::ledger::Ledger;
+use super::patch::Patch;
+use super::receipt::Receipt;
+use super::record::Record;
+use super::socket::{SocketIo, Sockets};
+use crate::edge::{self, EdgeMissed};
+use crate::redact::Redactor;
+use crate::trace::{JsonLines, Trace, TraceError};
+
+/// How many round trips a fence takes, one after the other; `socket` says why.
+const FENCE_TRIPS: usize = 2;
+
+/// What a front is made with.
+#[derive(Debug)]
+pub struct FrontConfig {
+    /// Where requests go; without one, connections are broken off.
+    pub upstream: Option<SocketAddr>,
+    /// What the front answers itself.
+    pub pages: Vec<LocalPage>,
+    /// Where every change of a counter is noted; its clock is that of the records.
+    pub trace: Trace,
+    /// Cleans the request log.
+    pub redactor: Redactor,
+    /// Gets one line for each request, when it is over.
+    pub requests_log: Utf8PathBuf,
+}
+
+/// A document that the front answers itself, whatever the upstream has there.
+#[derive(Clone, Debug)]
+pub struct LocalPage {
+    /// The exact path, without a query.
+    pub path: String,
+    /// The value of `Content-Type`.
+    pub content_type: String,
+    /// The document.
+    pub body: Bytes,
+}
+
+/// The front could not be set up, or did not keep its records.
+#[derive(Debug, thiserror::Error)]
+pub enum FrontError {
+    /// No port on the loopback interface.
+    #[error("cannot listen on 127.0.0.1: {0}; check that the loopback interface is up")]
+    Listen(#[source] io::Error),
+    /// A local page with a content type that is none.
+    #[error("the page {path} has the content type {content_type:?}, which no header can carry")]
+    ContentType {
+        /// The page.
+        path: String,
+        /// What was given.
+        content_type: String,
+    },
+    /// No more connections could be taken in.
+    #[error("the front stopped accepting connections: {0}; raise the limit of open files")]
+    Accept(#[source] io::Error),
+    /// The log of requests is not whole.
+    #[error(transparent)]
+    Log(#[from] TraceError),
+}
+
+/// A running front. Dropping it ends all its tasks; [`Front::shutdown`] also waits for them.
+#[derive(Debug)]
+pub struct Front {
+    origin: String,
+    shared: Arc<Shared>,
+}
+
+/// What the tasks of a front share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) ledger: Arc<Ledger>,
+    pub(super) sockets: Sockets,
+    upstream: Mutex<Option<SocketAddr>>,
+    pages: HashMap<String, Page>,
+    accept_failed: Mutex<Option<io::Error>>,
+    tasks: TaskTracker,
+    ending: CancellationToken,
+}
+
+/// A local page, ready to be served.
+#[derive(Debug)]
+pub(super) struct Page {
+    pub(super) content_type: HeaderValue,
+    pub(super) body: Bytes,
+}
+
+impl Front {
+    /// Listens on a free port of 127.0.0.1, and serves from now on.
+    ///
+    /// # Errors
+    /// [`FrontError`] when there is no port, no log, or a page that cannot be served.
+    pub async fn start(config: FrontConfig) -> Result<Front, FrontError> {
+        let pages = config.pages.into_iter().map(page).collect::<Result<_, _>>()?;
+        let log = JsonLines::create(&config.requests_log, config.redactor)?;
+        let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+        let listener = bound.map_err(FrontError::Listen)?;
+        let address = listener.local_addr().map_err(FrontError::Listen)?;
+        let ending = CancellationToken::new();
+        let shared = Arc::new(Shared {
+            ledger: Arc::new(Ledger::new(log, config.trace, ending.clone())),
+            sockets: Sockets::new(),
+            upstream: Mutex::new(config.upstream),
+            pages,
+            accept_failed: Mutex::default(),
+            tasks: TaskTracker::new(),
+            ending,
+        });
+        shared.spawn(accept(Arc::clone(&shared), listener));
+        Ok(Front { origin: format!("http://{address}"), shared })
+    }
+
+    /// `http://127.0.0.1:PORT`
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// Sends what is forwarded from now on to `upstream`. Open connections stay where they are.
+    pub fn point_at(&self, upstream: SocketAddr) {
+        *lock(&self.shared.upstream) = Some(upstream);
+    }
+
+    /// Answers `n` arrivals of `class` with `status`; the upstream never sees them.
+    pub fn fail(&self, class: Class, n: u32, status: StatusCode) -> Receipt {
+        let name = format!("fail {} x{n} with {}", class.name(), status.as_u16());
+        let receipt = Receipt::new(name, n);
+        let fault = Fault { action: Action::Fail(status), receipt: receipt.clone() };
+        self.shared.ledger.arm(class, n, fault);
+        receipt
+    }
+
+    /// Keeps `n` arrivals of `class` from the upstream, until they are released.
+    #[must_use = "a hold that nobody can release holds until the front ends"]
+    pub fn hold(&self, class: Class, n: u32) -> Hold {
+        let receipt = Receipt::new(format!("hold {} x{n}", class.name()), n);
+        let (hold, gate) = Hold::new(receipt.clone(), n);
+        self.shared.ledger.arm(class, n, Fault { action: Action::Hold(gate), receipt });
+        hold
+    }
+
+    /// Changes the text of an asset each time that it is served from now on.
+    ///
+    /// Where the patch does not apply, the answer is a 500 and the receipt is broken.
+    pub fn patch(&self, patch: Patch) -> Receipt {
+        let receipt = Receipt::new(format!("patch {}", patch.asset), 1);
+        self.shared.ledger.arm_patch(patch, receipt.clone());
+        receipt
+    }
+
+    /// The receipts of all faults that were armed, in the order of arming.
+    pub fn receipts(&self) -> Vec<Receipt> {
+        self.shared.ledger.receipts()
+    }
+
+    /// All requests so far, in the order of arrival.
+    pub fn records(&self) -> Vec<Record> {
+        self.shared.ledger.records()
+    }
+
+    /// What the requests so far amount to, and every change of it.
+    pub fn counters(&self) -> watch::Receiver<Counters> {
+        self.shared.ledger.counters()
+    }
+
+    /// Waits until the page has been answered both its markers `/__fence/<id>`.
+    ///
+    /// From then on every request that the page issued before the first marker is counted. The
+    /// page sends the second when it has the answer to the first, and uses each id for one fence.
+    ///
+    /// # Errors
+    /// [`EdgeMissed`] when the markers do not come, or an earlier request stays half sent.
+    pub async fn fence_arrived(&self, id: &str) -> Result<(), EdgeMissed> {
+        let path = format!("/__fence/{id}");
+        let marker = |record: &Record| {
+            record.class == Class::Fence && record.path == path && record.answered() && record.ok()
+        };
+        let trips = || self.records().iter().filter(|record| marker(record)).count();
+        let mut counters = self.counters();
+        let both = async {
+            while trips() < FENCE_TRIPS {
+                if counters.changed().await.is_err() {
+                    pending::<()>().await;
+                }
+            }
+        };
+        let saw = || {
+            let counters = self.shared.ledger.counters();
+            format!("{} of {FENCE_TRIPS} round trips; {:?}", trips(), *counters.borrow())
+        };
+        edge::within(&format!("fence {id}"), both, saw).await
+    }
+
+    /// Ends all tasks, and waits until every record is closed and in the log.
+    ///
+    /// # Errors
+    /// [`FrontError::Accept`] and [`FrontError::Log`]: what would make the records incomplete.
+    pub async fn shutdown(self) -> Result<(), FrontError> {
+        self.shared.ending.cancel();
+        self.shared.tasks.close();
+        self.shared.tasks.wait().await;
+        if let Some(error) = lock(&self.shared.accept_failed).take() {
+            return Err(FrontError::Accept(error));
+        }
+        Ok(self.shared.ledger.check()?)
+    }
+}
+
+impl Drop for Front {
+    fn drop(&mut self) {
+        self.shared.ending.cancel();
+    }
+}
+
+impl Shared {
+    /// Runs `task` until it ends or the front does.
+    pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let ending = self.ending.clone();
+        self.tasks.spawn(async move {
+            ending.run_until_cancelled(task).await;
+        });
+    }
+
+    pub(super) fn local_page(&self, path: &str) -> Option<&Page> {
+        self.pages.get(path)
+    }
+
+    pub(super) fn upstream(&self) -> Option<SocketAddr> {
+        *lock(&self.upstream)
+    }
+}
+
+fn page(page: LocalPage) -> Result<(String, Page), FrontError> {
+    let LocalPage { path, content_type, body } = page;
+    match HeaderValue::from_str(&content_type) {
+        Ok(content_type) => Ok((path, Page { content_type, body })),
+        Err(_) => Err(FrontError::ContentType { path, content_type }),
+    }
+}
+
+/// Takes in connections, in the order in which the kernel has them.
+async fn accept(shared: Arc<Shared>, listener: TcpListener) {
+    for number in 0.. {
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            // The browser was quicker to leave than the front to accept.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
+            Err(error) => {
+                *lock(&shared.accept_failed) = Some(error);
+                return;
+            }
+        };
+        // Fails on a dead connection only, and reading it tells that as well.
+        let _ = stream.set_nodelay(true);
+        let socket = shared.sockets.accept(number, stream);
+        let serving = Arc::clone(&shared);
+        shared.spawn(async move {
+            let io = TokioIo::new(SocketIo(Arc::clone(&socket)));
+            let service = service_fn(|request| exchange::serve(&serving, &socket, request));
+            let connection = http1::Builder::new().keep_alive(false).serve_connection(io, service);
+            // How it ended is in the record of its request.
+            let _ = connection.await;
+        });
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}

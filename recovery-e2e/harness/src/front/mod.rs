@@ -1,0 +1,37 @@
+//! The front: a fault proxy, and the only origin that the browser sees.
+//!
+//! Every request goes `socket` → `exchange` → `upstream`, and its answer the same way back. What
+//! happens to it is written by its `Entry` into the `ledger`, and all that a scenario can ask
+//! (records, counters, receipts, fences) is read from there.
+//!
+//! No connection is used for two requests, on either side. Chromium silently sends a request
+//! again when a connection that it has used before closes without an answer, and would double a
+//! count; and a request that gets a connection of its own meets the state of the upstream as it
+//! is now.
+
+mod class;
+mod counters;
+mod exchange;
+mod faults;
+#[expect(clippy::module_inception, reason = "the handle that the module is named for")]
+mod front;
+mod headers;
+mod hold;
+mod ledger;
+mod patch;
+mod receipt;
+mod record;
+mod socket;
+mod sse;
+mod upstream;
+
+pub use class::Class;
+pub use counters::{Counters, Counts};
+pub use front::{Front, FrontConfig, FrontError, LocalPage};
+pub use hold::Hold;
+pub use patch::{Edit, Patch};
+pub use receipt::{Receipt, ReceiptState};
+pub use record::Record;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! What the model answers, call by call.
+
+use std::future::pending;
+use std::sync::Arc;
+
+use hyper::StatusCode;
+use tokio::sync::watch;
+
+/// The answer to one call.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    pub(super) answer: Answer,
+    /// Opens when the call may be answered; none: at once.
+    gate: Option<watch::Receiver<bool>>,
+}
+
+/// What is sent, once it may be.
+#[derive(Clone, Debug)]
+pub(super) enum Answer {
+    /// A streamed text that ends in order.
+    Text(String),
+    /// A streamed text, and then a connection that breaks.
+    CutText(String),
+    /// A refusal.
+    Status(StatusCode),
+}
+
+/// Lets one held call go. Dropped without that, the call stays held until the server ends.
+#[derive(Debug)]
+#[must_use = "without its gate a held call is never answered"]
+pub struct Gate {
+    open: watch::Sender<bool>,
+}
+
+impl Reply {
+    /// `text`, streamed in a few chunks.
+    pub fn text(text: impl Into<String>) -> Reply {
+        Reply { answer: Answer::Text(text.into()), gate: None }
+    }
+
+    /// A refusal with `status`, and an error body as such servers send it.
+    pub fn status(status: StatusCode) -> Reply {
+        Reply { answer: Answer::Status(status), gate: None }
+    }
+
+    /// The same text, after which the connection breaks instead of ending. A refusal has no text
+    /// to cut and stays as it is.
+    pub fn cut(self) -> Reply {
+        let answer = match self.answer {
+            Answer::Text(text) => Answer::CutText(text),
+            answer => answer,
+        };
+        Reply { answer, ..self }
+    }
+
+    /// The same answer, of which nothing is sent, no head either, before the gate is released.
+    pub fn held(self) -> (Reply, Gate) {
+        let (open, gate) = watch::channel(false);
+        (Reply { gate: Some(gate), ..self }, Gate { open })
+    }
+
+    /// Waits until it may be sent.
+    pub(super) async fn released(&mut self) {
+        if let Some(gate) = &mut self.gate
+            && gate.wait_for(|open| *open).await.is_err()
+        {
+            pending().await
+        }
+    }
+}
+
+impl Gate {
+    /// Lets the call be answered.
+    pub fn release(&self) {
+        self.open.send_replace(true);
+    }
+}
+
+/// The script of one workstream, while it plays. Clones watch the same script.
+#[derive(Clone, Debug)]
+pub struct Script {
+    pub(super) base_url: String,
+    pub(super) play: Arc<Play>,
+}
+
+/// The replies, and how many calls there have been.
+#[derive(Debug)]
+pub(super) struct Play {
+    replies: Vec<Reply>,
+    calls: watch::Sender<usize>,
+}
+
+impl Script {
+    /// `http://127.0.0.1:PORT/<name>/v1`, to which clients add `/chat/completions`.
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// How many calls have come; counted on arrival, before any gate.
+    pub fn calls(&self) -> watch::Receiver<usize> {
+        self.play.calls.subscribe()
+    }
+
+    /// How many calls came beyond the script's end. More than none: the scenario did not go as it
+    /// was written, and its verdict proves nothing.
+    pub fn overrun(&self) -> usize {
+        self.play.calls.borrow().saturating_sub(self.play.replies.len())
+    }
+}
+
+impl Play {
+    pub(super) fn new(replies: Vec<Reply>) -> Play {
+        Play { replies, calls: watch::channel(0).0 }
+    }
+
+    /// Counts a call; gives its number, from 1, and its reply, if the script has one.
+    pub(super) fn call(&self) -> (usize, Option<Reply>) {
+        let mut call = 0;
+        self.calls.send_modify(|calls| {
+            *calls += 1;
+            call = *calls;
+        });
+        (call, self.replies.get(call - 1).cloned())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.replies.len()
+    }
+}

@@ -1,0 +1,319 @@
+//! The HTTP side: finds the script of a call, and sends its reply.
+
+use std::collections::HashMap;
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use bytes::Bytes;
+use futures_util::{StreamExt, stream};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, Limited, StreamBody};
+use hyper::body::{Frame, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+
+use super::script::{Answer, Play, Reply, Script};
+use super::wire::{self, Call};
+
+/// The largest request that is read: a whole conversation with tool outputs of 10 MiB, the most
+/// that the node keeps of one, and room for its escapes.
+const REQUEST_LIMIT: usize = 32 << 20;
+
+/// The model server, or a script of it, could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// No port on the loopback interface.
+    #[error("cannot listen on 127.0.0.1: {0}; check that the loopback interface is up")]
+    Listen(#[source] std::io::Error),
+    /// The name would not stand for itself in a URL.
+    #[error("a script cannot be named {0:?}; use letters, digits, '-' and '_'")]
+    Name(String),
+    /// Two workstreams would take each other's replies.
+    #[error("there is a script named {0:?} already; give each workstream its own")]
+    Taken(String),
+}
+
+/// A running model server. Dropping it ends all its tasks.
+#[derive(Debug)]
+pub struct ModelServer {
+    origin: String,
+    scripts: Arc<Scripts>,
+    ending: CancellationToken,
+}
+
+type Scripts = Mutex<HashMap<String, Arc<Play>>>;
+type AnswerBody = UnsyncBoxBody<Bytes, Cut>;
+
+/// The end of a reply that is cut: the connection breaks here.
+#[derive(Debug, thiserror::Error)]
+#[error("the script cuts the connection here")]
+struct Cut;
+
+impl ModelServer {
+    /// Listens on a free port of 127.0.0.1, and serves from now on.
+    ///
+    /// # Errors
+    /// [`ModelError::Listen`] when there is no port.
+    pub async fn start() -> Result<ModelServer, ModelError> {
+        let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+        let listener = bound.map_err(ModelError::Listen)?;
+        let address = listener.local_addr().map_err(ModelError::Listen)?;
+        let scripts = Arc::new(Scripts::default());
+        let ending = CancellationToken::new();
+        tokio::spawn(ending.clone().run_until_cancelled_owned(accept(
+            listener,
+            Arc::clone(&scripts),
+            ending.clone(),
+        )));
+        Ok(ModelServer { origin: format!("http://{address}"), scripts, ending })
+    }
+
+    /// Answers the calls to `<origin>/<name>/v1/chat/completions` with `replies`, one by one.
+    ///
+    /// # Errors
+    /// [`ModelError::Name`] and [`ModelError::Taken`].
+    pub fn script(&self, name: &str, replies: Vec<Reply>) -> Result<Script, ModelError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || !name.chars().all(plain) {
+            return Err(ModelError::Name(name.to_owned()));
+        }
+        let mut scripts = lock(&self.scripts);
+        if scripts.contains_key(name) {
+            return Err(ModelError::Taken(name.to_owned()));
+        }
+        let play = Arc::new(Play::new(replies));
+        scripts.insert(name.to_owned(), Arc::clone(&play));
+        Ok(Script { base_url: format!("{}/{name}/v1", self.origin), play })
+    }
+}
+
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        self.ending.cancel();
+    }
+}
+
+fn lock(scripts: &Scripts) -> MutexGuard<'_, HashMap<String, Arc<Play>>> {
+    scripts.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Takes in connections until the listener fails; what cannot connect shows in the node's turns.
+async fn accept(listener: TcpListener, scripts: Arc<Scripts>, ending: CancellationToken) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let serving = serve(stream, Arc::clone(&scripts));
+        tokio::spawn(ending.clone().run_until_cancelled_owned(serving));
+    }
+}
+
+async fn serve(stream: TcpStream, scripts: Arc<Scripts>) {
+    // Fails on a dead connection only, and reading it tells that as well.
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(|request| {
+        let scripts = Arc::clone(&scripts);
+        async move { Ok::<_, Cut>(answer(&scripts, request).await) }
+    });
+    // One call a connection: a client that meets a cut on one that it has used before may call
+    // again by itself, and take the next reply.
+    let server =
+        http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service);
+    // A broken connection is the caller's to tell: by a script's cut, or by leaving itself.
+    let _ = server.await;
+}
+
+async fn answer(scripts: &Scripts, request: Request<Incoming>) -> Response<AnswerBody> {
+    let path = request.uri().path().to_owned();
+    let name = path.strip_prefix('/').and_then(|path| path.strip_suffix("/v1/chat/completions"));
+    let play = name.and_then(|name| lock(scripts).get(name).cloned());
+    let Some(play) = play.filter(|_| request.method() == Method::POST) else {
+        let text = format!("no script answers {} {path}", request.method());
+        return refusal(StatusCode::NOT_FOUND, &text);
+    };
+    let call = match Limited::new(request.into_body(), REQUEST_LIMIT).collect().await {
+        Ok(body) => serde_json::from_slice::<Call>(&body.to_bytes()).map_err(|e| e.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    let model = match call {
+        Ok(Call { model, stream: true }) => model,
+        Ok(Call { stream: false, .. }) => {
+            return refusal(StatusCode::BAD_REQUEST, "only \"stream\": true is scripted");
+        }
+        Err(error) => return refusal(StatusCode::BAD_REQUEST, &format!("not a call: {error}")),
+    };
+    let (number, reply) = play.call();
+    let Some(mut reply) = reply else {
+        let text = format!("call {number} is beyond the script {name:?}, of {}", play.len());
+        return refusal(StatusCode::INTERNAL_SERVER_ERROR, &text);
+    };
+    reply.released().await;
+    let end = || wire::end_events(number, &model);
+    match &reply.answer {
+        Answer::Text(text) => {
+            let events = wire::text_events(number, &model, text);
+            streamed(events.into_iter().chain(end()).collect(), None)
+        }
+        Answer::CutText(text) => streamed(wire::text_events(number, &model, text), Some(Cut)),
+        Answer::Status(status) => refusal(*status, &format!("the script refuses call {number}")),
+    }
+}
+
+/// The events as one stream, which ends in order or is cut.
+fn streamed(events: Vec<String>, cut: Option<Cut>) -> Response<AnswerBody> {
+    let frames = stream::iter(events).map(|event| Ok(Frame::data(Bytes::from(event))));
+    let end = stream::iter(cut).then(async |cut| {
+        // One turn for the server to write out what came before: an error drops what it has not.
+        tokio::task::yield_now().await;
+        Err(cut)
+    });
+    let body = StreamBody::new(frames.chain(end)).boxed_unsync();
+    respond(StatusCode::OK, "text/event-stream", body)
+}
+
+fn refusal(status: StatusCode, message: &str) -> Response<AnswerBody> {
+    let body = Full::from(wire::error(message)).map_err(|never| match never {});
+    respond(status, "application/json", body.boxed_unsync())
+}
+
+fn respond(
+    status: StatusCode,
+    content_type: &'static str,
+    body: AnswerBody,
+) -> Response<AnswerBody> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::edge::{until, within};
+
+    async fn call(script: &Script) -> reqwest::Response {
+        let url = format!("{}/chat/completions", script.base_url());
+        let body = json!({"model": "m", "stream": true, "messages": []});
+        let sent =
+            reqwest::Client::builder().no_proxy().build().unwrap().post(url).json(&body).send();
+        within("answer", sent, String::new).await.unwrap().unwrap()
+    }
+
+    /// The text of a streamed answer, from how many events, and whether it ended in order.
+    fn read(body: &str) -> (String, usize, bool) {
+        let events: Vec<&str> = body
+            .split_terminator("\n\n")
+            .filter_map(|event| event.strip_prefix("data: "))
+            .collect();
+        let deltas: Vec<String> = events
+            .iter()
+            .filter_map(|event| serde_json::from_str::<Value>(event).ok())
+            .filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str().map(str::to_owned))
+            .filter(|text| !text.is_empty())
+            .collect();
+        (deltas.concat(), deltas.len(), events.last() == Some(&"[DONE]"))
+    }
+
+    #[tokio::test]
+    async fn each_call_gets_the_next_reply_streamed_in_a_few_chunks() {
+        let model = ModelServer::start().await.unwrap();
+        let replies = vec![Reply::text("the first answer"), Reply::text("the second answer")];
+        let script = model.script("ws-1", replies).unwrap();
+        for (k, text) in [(1, "the first answer"), (2, "the second answer")] {
+            let answer = call(&script).await;
+            assert_eq!(answer.headers()["content-type"], "text/event-stream");
+            assert_eq!(read(&answer.text().await.unwrap()), (text.to_owned(), 4, true));
+            assert_eq!(*script.calls().borrow(), k);
+        }
+        assert_eq!(script.overrun(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_call_beyond_the_script_is_refused_and_remembered() {
+        let model = ModelServer::start().await.unwrap();
+        let script = model.script("short", vec![]).unwrap();
+        let answer = call(&script).await;
+        assert_eq!(answer.status(), 500);
+        let text = answer.text().await.unwrap();
+        assert!(text.contains("call 1 is beyond the script"), "{text}");
+        assert_eq!(script.overrun(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_held_call_has_arrived_but_is_not_answered_until_its_gate_is_released() {
+        let model = ModelServer::start().await.unwrap();
+        let (reply, gate) = Reply::text("late").held();
+        let script = model.script("held", vec![reply]).unwrap();
+        let mut calls = script.calls();
+        let mut answer = std::pin::pin!(call(&script));
+        tokio::select! {
+            biased;
+            _ = &mut answer => panic!("answered before its gate was released"),
+            arrived = until("call", &mut calls, |calls| *calls == 1) => { arrived.unwrap(); }
+        }
+        gate.release();
+        assert_eq!(read(&answer.await.text().await.unwrap()).0, "late");
+    }
+
+    #[tokio::test]
+    async fn a_refusal_has_its_status_and_takes_one_turn_of_the_script() {
+        let model = ModelServer::start().await.unwrap();
+        let replies = vec![Reply::status(StatusCode::TOO_MANY_REQUESTS), Reply::text("ok")];
+        let script = model.script("busy", replies).unwrap();
+        let refused = call(&script).await;
+        assert_eq!(refused.status(), 429);
+        let body: Value = refused.json().await.unwrap();
+        assert!(body["error"]["message"].is_string(), "{body}");
+        assert_eq!(call(&script).await.status(), 200);
+    }
+
+    #[tokio::test]
+    async fn a_cut_answer_breaks_after_its_whole_text_and_without_an_end() {
+        let model = ModelServer::start().await.unwrap();
+        let script = model.script("cut", vec![Reply::text("this much").cut()]).unwrap();
+        let mut answer = call(&script).await;
+        let mut seen = Vec::new();
+        let broken = loop {
+            match within("chunk", answer.chunk(), String::new).await.unwrap() {
+                Ok(Some(chunk)) => seen.extend(chunk),
+                Ok(None) => break false,
+                Err(_) => break true,
+            }
+        };
+        let (text, _, ended) = read(&String::from_utf8(seen).unwrap());
+        assert_eq!((text.as_str(), ended, broken), ("this much", false, true));
+    }
+
+    #[tokio::test]
+    async fn what_is_no_streaming_call_of_a_script_is_refused_and_takes_no_reply() {
+        let model = ModelServer::start().await.unwrap();
+        let script = model.script("one", vec![Reply::text("kept")]).unwrap();
+        let url = format!("{}/chat/completions", script.base_url());
+        let unknown = url.replace("/one/", "/two/");
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        for (request, status) in [
+            (client.post(&url).body("{}"), 400),
+            (client.post(&url).body("no json"), 400),
+            (client.get(&url), 404),
+            (client.post(unknown).body("{\"stream\":true}"), 404),
+        ] {
+            assert_eq!(request.send().await.unwrap().status(), status);
+        }
+        assert_eq!(*script.calls().borrow(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_script_has_a_name_of_its_own_that_stands_in_a_url() {
+        let model = ModelServer::start().await.unwrap();
+        model.script("ws-1", vec![]).unwrap();
+        assert!(matches!(model.script("ws-1", vec![]), Err(ModelError::Taken(_))));
+        for name in ["", "a/b", "a b", "ä"] {
+            assert!(matches!(model.script(name, vec![]), Err(ModelError::Name(_))), "{name}");
+        }
+    }
+}
