@@ -1,0 +1,59 @@
+import { REQUEST_DEADLINE_MS } from './recovery/timing.js';
+
+/** A request that brought no usable answer; the message is fit to be shown. */
+export class ApiError extends Error {
+  /**
+   * @param {string} message
+   * @param {number} [status] the HTTP status, if there was an answer
+   */
+  constructor(message, status) {
+    super(message);
+    this.name = 'ApiError';
+    this.status = status;
+  }
+}
+
+/** The address of a workstream's API. @param {string} wsId */
+export function workstreamPath(wsId) {
+  return `/v1/api/workstreams/${encodeURIComponent(wsId)}`;
+}
+
+/** A name that no other request has. Not `randomUUID`, which plain HTTP on a named host lacks. */
+export function requestId() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/**
+ * Makes one request, within the caller's task, and gives its JSON answer. Anything else is an `ApiError`.
+ * @param {string} path
+ * @param {{method?: string, body?: object, deadlineMs?: number, controller?: AbortController}} [options]
+ * @returns {Promise<any>}
+ */
+export async function request(path, options = {}) {
+  const { method = 'GET', body, deadlineMs = REQUEST_DEADLINE_MS, controller = new AbortController() } = options;
+  const deadline = setTimeout(() => controller.abort(), deadlineMs);
+  try {
+    const response = await fetch(path, {
+      method,
+      headers: body && { 'content-type': 'application/json' },
+      body: body && JSON.stringify(body),
+      cache: 'no-store',
+      signal: controller.signal,
+    });
+    // The body counts against the deadline too.
+    const answer = await response.json().catch(() => null);
+    if (response.ok && answer !== null) return answer;
+    throw new ApiError(answer?.error ?? refusal(response.status), response.status);
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw new ApiError(controller.signal.aborted ? 'The node took too long to answer.' : 'The node cannot be reached.');
+  } finally {
+    clearTimeout(deadline);
+  }
+}
+
+/** @param {number} status */
+function refusal(status) {
+  if (status === 401) return 'You are not signed in. Open the address that the node printed when it started.';
+  return `The node answered with status ${status}.`;
+}

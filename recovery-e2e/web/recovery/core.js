@@ -1,0 +1,212 @@
+import { workstreamPath } from '../api.js';
+import { HandoffRepair, HandoffToken } from './handoff.js';
+import { History } from './history.js';
+import { streamState } from './status.js';
+import { Stream } from './stream.js';
+import { Truncation } from './truncation.js';
+
+/**
+ * @import { Frame, Snapshot } from './wire.js'
+ *
+ * The pane that is being recovered: it paints, and says what recovery must not disturb.
+ * @typedef {{
+ *   render(snapshot: Snapshot): void, paint(frame: Frame): void, passOver(frame: Frame): void,
+ *   liveRefs(): number, endRefs(): void, sending(): boolean, changed(): void,
+ * }} Pane
+ */
+
+const RUNNING = new Set(['thinking', 'running']);
+const AT_REST = new Set(['idle', 'error']);
+
+/** Keeps one pane true to its workstream: the concerns of recovery, and what they do to each other. */
+export class Recovery {
+  #turn = 'idle';
+  /** The connection's replay has ended: what comes now is live. */
+  #caughtUp = false;
+  #loading = false;
+  #token = new HandoffToken();
+  #path;
+  #pane;
+  #stream;
+  #history;
+  #truncation;
+  #repair;
+
+  /**
+   * @param {string} wsId
+   * @param {Pane} pane
+   */
+  constructor(wsId, pane) {
+    this.#path = workstreamPath(wsId);
+    this.#pane = pane;
+    this.#stream = new Stream(() => this.#url(), {
+      opened: () => this.#opened(),
+      frame: (frame) => this.#frame(frame),
+      dropped: () => this.#truncation.transportDropped(),
+      changed: () => pane.changed(),
+    });
+    this.#history = new History(this.#path, this.#stream, {
+      ...pane,
+      render: (snapshot) => this.#render(snapshot),
+      busy: () => this.busy,
+    });
+    this.#truncation = new Truncation(() => void this.#reload());
+    this.#repair = new HandoffRepair({
+      attempt: async () => (await this.#history.load()) === 'rendered',
+      repaired: () => this.#stream.open(),
+      changed: () => pane.changed(),
+    });
+  }
+
+  /** A turn runs, or a message was sent whose turn has not been seen. */
+  get busy() {
+    return RUNNING.has(this.#turn) || this.#pane.sending();
+  }
+
+  get repair() {
+    return this.#repair.phase;
+  }
+
+  get streamState() {
+    return streamState({
+      readyState: this.#stream.readyState,
+      latch: this.#history.latch,
+      queued: this.#history.queued,
+      loading: this.#loading,
+      failing: this.#stream.failing,
+      caughtUp: this.#caughtUp,
+      truncated: this.#truncation.from !== null,
+      repair: this.#repair.phase,
+      opened: this.#stream.generation > 0,
+    });
+  }
+
+  state() {
+    return Object.freeze({
+      latch: this.#history.latch,
+      queued: this.#history.queued,
+      retryArmed: this.#history.retryArmed,
+      cursor: this.#stream.cursor,
+      generation: this.#stream.generation,
+      readyState: this.#stream.readyState,
+      busy: this.busy,
+      liveRefs: this.#pane.liveRefs(),
+    });
+  }
+
+  /** Loads the history and then opens the stream, from scratch. During a repair: its next attempt, now. */
+  async connect() {
+    if (this.#repair.active) return this.retryRepair();
+    this.#truncation.clear();
+    // Whatever streamed has no successor on the next connection; a ref left behind would block every later heal.
+    this.#pane.endRefs();
+    await this.#reload();
+  }
+
+  /** Closes the stream, and ends what would open it. A refetch in flight goes on, and will be declined. */
+  disconnect() {
+    if (this.#loading) this.#history.cancel();
+    this.#loading = false;
+    this.#repair.cancel();
+    this.#stream.close();
+  }
+
+  /** Opens a new stream in place of the present one, from its cursor, without a load. */
+  redial() {
+    if (!this.#repair.active) this.#stream.open();
+  }
+
+  /** Makes one more attempt of a repair. */
+  async retryRepair() {
+    await this.#repair.try();
+  }
+
+  /** Ends everything. Whatever is still in flight then changes nothing. */
+  destroy() {
+    this.#history.cancel();
+    this.#repair.cancel();
+    this.#truncation.clear();
+    this.#stream.destroy();
+  }
+
+  async #reload() {
+    this.#stream.close();
+    this.#stream.cursor = null;
+    this.#token.arm(null);
+    this.#loading = true;
+    this.#pane.changed();
+    const outcome = await this.#history.load();
+    if (outcome === 'superseded') return;
+    this.#loading = false;
+    // Also without a snapshot: the node answers a connection that proves none with a `clear_ui`, and so a refetch.
+    this.#stream.open();
+  }
+
+  #url() {
+    const query = new URLSearchParams();
+    const cursor = this.#truncation.from ?? this.#stream.cursor;
+    const token = this.#token.take();
+    if (cursor !== null) query.set('last_event_id', cursor);
+    query.set('user_turn', '1');
+    query.set('tool_turn', '1');
+    if (token !== null) query.set('history_token', token);
+    return `${this.#path}/events?${query}`;
+  }
+
+  /** @param {Snapshot} snapshot */
+  #render(snapshot) {
+    this.#pane.render(snapshot);
+    this.#truncation.clear();
+    // Only a load stands at the beginning of a connection; beside an open one, cursor and token are the stream's.
+    if (this.#stream.readyState !== null) return;
+    this.#stream.cursor = snapshot.cursor;
+    this.#token.arm(snapshot.handoff_token);
+  }
+
+  #opened() {
+    this.#caughtUp = false;
+    this.#pane.changed();
+  }
+
+  /** @param {Frame} frame */
+  #frame(frame) {
+    switch (frame.type) {
+      case 'clear_ui':
+        this.#history.invalidate();
+        break;
+      case 'history_resync':
+        this.#resync();
+        break;
+      case 'replay_truncated':
+        this.#truncation.envelope(this.#stream.cursor, this.busy);
+        break;
+      case 'replay_complete':
+        this.#caughtUp = true;
+        this.#rest();
+        break;
+      case 'state_change':
+        this.#turn = frame.state ?? this.#turn;
+        this.#rest();
+        break;
+      case 'connected':
+      case 'status':
+      case 'stream_overflow': // The browser redials by itself, and the ring replays what was not delivered.
+        break;
+      default:
+        this.#history.accept(frame);
+    }
+    this.#pane.changed();
+  }
+
+  /** The idle edge. Before the replay has ended, a state is that of the registration and not yet news. */
+  #rest() {
+    if (!this.#caughtUp || !AT_REST.has(this.#turn)) return;
+    if (!this.#truncation.idleEdge()) this.#history.idleEdge();
+  }
+
+  #resync() {
+    this.#history.latch = true;
+    this.#stream.close();
+    this.#repair.begin();
+  }
+}

@@ -1,0 +1,177 @@
+import { request } from '../api.js';
+import { rowsOf, standsIn } from './rows.js';
+import { HISTORY_DEADLINE_MS, STALE_RETRY_JITTER_MS, STALE_RETRY_MS, jittered } from './timing.js';
+import { parseSnapshot } from './wire.js';
+
+/**
+ * @import { Stream } from './stream.js'
+ * @import { Frame, Snapshot } from './wire.js'
+ *
+ * What the history needs of the pane that shows it.
+ * @typedef {{
+ *   render(snapshot: Snapshot): void, paint(frame: Frame): void, passOver(frame: Frame): void,
+ *   liveRefs(): number, busy(): boolean, changed(): void,
+ * }} View
+ */
+
+/**
+ * The reads of one workstream's history, and the truth of what is on screen. The latch is set while the rows shown
+ * are known to be out of date; only a rendered snapshot clears it. Two kinds of read: a *load*, while no stream is
+ * open, and a *refetch* beside an open one, during which the frames of rows wait in a queue (the quiesce).
+ */
+export class History {
+  latch = false;
+  /** `cut` counts the frames that came before the newest cut. @type {{frames: Frame[], cut: number} | null} */
+  #queue = null;
+  /** Rises with each read: an older one that answers late must change nothing. */
+  #loadToken = 0;
+  /** @type {AbortController | null} */
+  #inFlight = null;
+  /** @type {ReadonlySet<string>} */
+  #rows = new Set();
+  /** @type {ReturnType<typeof setTimeout> | null} */
+  #retryTimer = null;
+  #path;
+  #stream;
+  #view;
+
+  /**
+   * @param {string} path
+   * @param {Stream} stream
+   * @param {View} view
+   */
+  constructor(path, stream, view) {
+    this.#path = path;
+    this.#stream = stream;
+    this.#view = view;
+  }
+
+  get queued() {
+    return this.#queue === null ? null : this.#queue.frames.length;
+  }
+
+  get retryArmed() {
+    return this.#retryTimer !== null;
+  }
+
+  /** A frame of a row: queued during a refetch, passed over if its row is already complete, painted otherwise. */
+  accept(/** @type {Frame} */ frame) {
+    if (this.#queue !== null) this.#queue.frames.push(frame);
+    else if (standsIn(this.#rows, frame)) this.#view.passOver(frame);
+    else this.#view.paint(frame);
+  }
+
+  /**
+   * Reads and renders while no stream is open. A load that fails leaves every row as it is.
+   * @returns {Promise<'rendered' | 'failed' | 'superseded'>}
+   */
+  async load() {
+    const token = this.#dispatch();
+    this.#release(0);
+    const snapshot = await this.#read();
+    if (token !== this.#loadToken) return 'superseded';
+    if (snapshot === null) return 'failed';
+    this.#render(snapshot);
+    return 'rendered';
+  }
+
+  /** The rows on screen were cut: they stay, gated, until the snapshot that replaces them is rendered. */
+  invalidate() {
+    this.latch = true;
+    void this.#refetch(true);
+  }
+
+  /** The end of a turn: the chance of a pane whose refetch and retry have both failed. */
+  idleEdge() {
+    if (!this.#mayHeal()) return;
+    // One microtask later, when everything else that this edge causes has happened.
+    queueMicrotask(() => {
+      if (this.#mayHeal()) void this.#refetch(true);
+    });
+  }
+
+  /** Makes every read under way void. */
+  cancel() {
+    this.#loadToken += 1;
+    this.#inFlight?.abort();
+    this.#disarmRetry();
+  }
+
+  /** @param {boolean} earnsRetry */
+  async #refetch(earnsRetry) {
+    const token = this.#dispatch();
+    const generation = this.#stream.generation;
+    // Frames that waited for a superseded refetch came before this cut: its snapshot holds them, or they were cut.
+    const frames = this.#queue?.frames ?? [];
+    this.#queue = { frames, cut: frames.length };
+    this.#view.changed();
+    const snapshot = await this.#read();
+    if (token !== this.#loadToken) return;
+    // A connection that fell or was redialled since may have missed, or replayed, what the snapshot holds.
+    const fits = this.#stream.readyState === EventSource.OPEN && this.#stream.generation === generation;
+    if (snapshot !== null && fits) {
+      const { cut } = this.#queue;
+      this.#render(snapshot);
+      this.#release(cut);
+    } else {
+      this.#release(0);
+      if (earnsRetry) this.#armRetry();
+    }
+    this.#view.changed();
+  }
+
+  #dispatch() {
+    this.#disarmRetry();
+    this.#inFlight?.abort();
+    this.#loadToken += 1;
+    return this.#loadToken;
+  }
+
+  /** @returns {Promise<Snapshot | null>} */
+  async #read() {
+    const controller = new AbortController();
+    this.#inFlight = controller;
+    try {
+      const options = { deadlineMs: HISTORY_DEADLINE_MS, controller };
+      return parseSnapshot(await request(`${this.#path}/history`, options));
+    } catch {
+      return null;
+    }
+  }
+
+  /** @param {Snapshot} snapshot */
+  #render(snapshot) {
+    this.#view.render(snapshot);
+    this.#rows = rowsOf(snapshot.messages);
+    this.latch = false;
+    this.#disarmRetry();
+  }
+
+  /** Ends the quiesce: the first `cut` frames are passed over, the others go their way in order. */
+  #release(/** @type {number} */ cut) {
+    const frames = this.#queue?.frames ?? [];
+    this.#queue = null;
+    frames.slice(0, cut).forEach((frame) => this.#view.passOver(frame));
+    frames.slice(cut).forEach((frame) => this.accept(frame));
+  }
+
+  /** One retry, which any newer read disarms. Its own failure arms no other: then the next idle edge heals. */
+  #armRetry() {
+    this.#retryTimer = setTimeout(() => {
+      this.#retryTimer = null;
+      const open = this.#stream.readyState === EventSource.OPEN;
+      if (open && this.#mayHeal() && !this.#view.busy()) void this.#refetch(false);
+      this.#view.changed();
+    }, jittered(STALE_RETRY_MS, STALE_RETRY_JITTER_MS));
+  }
+
+  #disarmRetry() {
+    if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
+    this.#retryTimer = null;
+  }
+
+  /** A row that is being streamed would be lost to a render, and a queue already awaits one. */
+  #mayHeal() {
+    return this.latch && this.#queue === null && this.#view.liveRefs() === 0;
+  }
+}

@@ -1,0 +1,23 @@
+/** @import { Frame, Message } from './wire.js' */
+
+/** The frames that feed a row of text; each carries the `row_id` of its row. */
+const ROW_FRAMES = new Set(['user_turn', 'content', 'in_progress_snapshot', 'stream_end']);
+
+/**
+ * The rows that stand complete in a snapshot.
+ * @param {readonly Message[]} messages
+ * @returns {ReadonlySet<string>}
+ */
+export function rowsOf(messages) {
+  return new Set(messages.flatMap(({ row_id }) => row_id ?? []));
+}
+
+/**
+ * Whether a frame feeds a row that the rendered snapshot already shows in full. Row ids are never used again, so
+ * this holds for frames that were queued and for those that arrive at any later time.
+ * @param {ReadonlySet<string>} rows
+ * @param {Frame} frame
+ */
+export function standsIn(rows, frame) {
+  return ROW_FRAMES.has(frame.type) && typeof frame.row_id === 'string' && rows.has(frame.row_id);
+}

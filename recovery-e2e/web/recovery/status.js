@@ -1,0 +1,21 @@
+/**
+ * The state of a pane's stream, as a person sees it.
+ * @typedef {'connecting' | 'catching-up' | 'live' | 'stale' | 'offline'} StreamState
+ */
+
+/**
+ * @param {{
+ *   readyState: 0 | 1 | 2 | null, latch: boolean, queued: number | null, loading: boolean, failing: boolean,
+ *   caughtUp: boolean, truncated: boolean, repair: 'none' | 'trying' | 'waiting' | 'exhausted', opened: boolean,
+ * }} facts
+ * @returns {StreamState}
+ */
+export function streamState(facts) {
+  if (facts.repair === 'trying') return 'catching-up';
+  if (facts.repair !== 'none') return 'stale';
+  if (facts.loading) return facts.opened ? 'catching-up' : 'connecting';
+  if (facts.readyState === EventSource.CONNECTING && !facts.failing) return 'connecting';
+  if (facts.readyState !== EventSource.OPEN) return 'offline';
+  if (facts.queued !== null || !facts.caughtUp) return 'catching-up';
+  return facts.latch || facts.truncated ? 'stale' : 'live';
+}

@@ -1,0 +1,122 @@
+import { advance } from './cursor.js';
+import { REDIAL_CAP_MS, REDIAL_JITTER_MS, REDIAL_MS, jittered } from './timing.js';
+import { parseFrame } from './wire.js';
+
+/** @import { Frame } from './wire.js' */
+
+/**
+ * The transport of one lane: an EventSource, the cursor of what it brought, and the number of times it opened.
+ * It closes while the page is hidden and comes back when it is shown. It knows nothing of rows.
+ */
+export class Stream {
+  /** Id of the newest frame seen, which a later connection resumes from. @type {string | null} */
+  cursor = null;
+  /** Rises each time a connection opens, native redials included: what was dispatched before belongs to another. */
+  generation = 0;
+  /** @type {EventSource | null} */
+  #source = null;
+  /** Last id that this source's frames carried; an id-less frame repeats it. */
+  #inherited = '';
+  /** The page was hidden while a connection stood or was wanted. */
+  #resume = false;
+  #failures = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #redialTimer;
+  #url;
+  #on;
+
+  /**
+   * @param {() => string} url asked anew for each connection
+   * @param {{opened(): void, frame(frame: Frame): void, dropped(): void, changed(): void}} on
+   */
+  constructor(url, on) {
+    this.#url = url;
+    this.#on = on;
+    document.addEventListener('visibilitychange', this.#visibility);
+  }
+
+  /** The EventSource's state, or null without one. @returns {0 | 1 | 2 | null} */
+  get readyState() {
+    return this.#source === null ? null : /** @type {0 | 1 | 2} */ (this.#source.readyState);
+  }
+
+  /** Whether connections have failed since one last opened. */
+  get failing() {
+    return this.#failures > 0;
+  }
+
+  /** Opens a connection in place of any other; on a hidden page, as soon as it is shown. */
+  open() {
+    this.#drop();
+    this.#resume = document.visibilityState === 'hidden';
+    if (this.#resume) return this.#on.changed();
+    const source = new EventSource(this.#url());
+    this.#source = source;
+    this.#inherited = '';
+    source.onopen = () => {
+      this.generation += 1;
+      this.#failures = 0;
+      this.#on.opened();
+    };
+    source.onmessage = (message) => {
+      // Before parsing: a frame that cannot be read was still delivered, and must not be asked for again.
+      this.#capture(message.lastEventId);
+      const frame = parseFrame(message.data);
+      if (frame) this.#on.frame(frame);
+    };
+    source.onerror = () => {
+      this.#failures += 1;
+      // The browser redials by itself, with the header, unless it was refused with a status.
+      if (source.readyState === EventSource.CLOSED) this.#scheduleRedial();
+      this.#on.changed();
+    };
+    this.#on.changed();
+  }
+
+  /** Closes the connection and forgets that one was wanted. */
+  close() {
+    this.#drop();
+    this.#resume = false;
+    this.#on.changed();
+  }
+
+  /** Ends the stream for good. */
+  destroy() {
+    document.removeEventListener('visibilitychange', this.#visibility);
+    this.#drop();
+    this.#resume = false;
+  }
+
+  #drop() {
+    clearTimeout(this.#redialTimer);
+    if (this.#source === null) return;
+    this.#source.close();
+    this.#source = null;
+    this.#on.dropped();
+  }
+
+  /** @param {string} id */
+  #capture(id) {
+    // A repeated id is an inherited one. After a truncation it may be of an epoch that the cursor has left.
+    if (id === '' || id === this.#inherited) return;
+    this.#inherited = id;
+    this.cursor = advance(this.cursor, id);
+  }
+
+  #scheduleRedial() {
+    const floor = Math.min(REDIAL_CAP_MS, REDIAL_MS * 2 ** (this.#failures - 1));
+    clearTimeout(this.#redialTimer);
+    this.#redialTimer = setTimeout(() => this.open(), jittered(floor, REDIAL_JITTER_MS));
+  }
+
+  #visibility = () => {
+    if (document.visibilityState === 'hidden') {
+      if (this.#source === null) return;
+      this.#drop();
+      this.#resume = true;
+      this.#on.changed();
+    } else if (this.#resume) {
+      this.open();
+    }
+  };
+}

@@ -1,0 +1,46 @@
+/**
+ * Every duration of the client, in milliseconds. Windows of tests are computed from these exports, so no other
+ * module writes a duration of its own.
+ */
+
+/** How long one history request may take, body included. A read that hangs must become a failure that heals. */
+export const HISTORY_DEADLINE_MS = 15_000;
+
+/** How long a send, a rewind or a roster request may take before it is reported as failed. */
+export const REQUEST_DEADLINE_MS = 15_000;
+
+/** Floor of the one retry after a declined or failed refetch: long enough for a restarting node to answer again. */
+export const STALE_RETRY_MS = 2_000;
+
+/** Spread above `STALE_RETRY_MS`, so that the panes of one node do not ask in step. */
+export const STALE_RETRY_JITTER_MS = 500;
+
+/** Spread of the reload after a truncated replay: a restart truncates every pane at once, so it is wide. */
+export const TRUNCATED_JITTER_MS = 10_000;
+
+/** Failed attempts of a handoff repair before it stops and asks the person. A count, not a duration. */
+export const REPAIR_ATTEMPTS = 4;
+
+/** Wait after the first failed repair attempt; it doubles with each further one. */
+export const REPAIR_BACKOFF_MS = 2_000;
+
+/** Spread above each repair wait. */
+export const REPAIR_JITTER_MS = 500;
+
+/** Wait before a source that the browser gave up (CLOSED) is opened anew; it doubles with each failure. */
+export const REDIAL_MS = 5_000;
+
+/** Ceiling of the redial wait: an outage that ends is noticed within half a minute. */
+export const REDIAL_CAP_MS = 30_000;
+
+/** Spread above each redial wait. */
+export const REDIAL_JITTER_MS = 500;
+
+/**
+ * A wait with its spread.
+ * @param {number} floorMs
+ * @param {number} spreadMs
+ */
+export function jittered(floorMs, spreadMs) {
+  return floorMs + Math.random() * spreadMs;
+}

@@ -1,0 +1,38 @@
+/**
+ * What the node says: the frames of a pane's lane, and its history.
+ *
+ * @typedef {{
+ *   type: string, row_id?: string | null, content?: string, text?: string, client_send_ids?: string[], state?: string,
+ *   reason?: string, message?: string,
+ * }} Frame
+ * @typedef {{role: string, row_id?: string, content?: string, client_send_ids?: string[]}} Message
+ * @typedef {{messages: Message[], cursor: string | null, handoff_token: string | null}} Snapshot
+ */
+
+/**
+ * One frame from the text of an event, or null if it is none. A malformed frame costs itself only, never the stream.
+ * @param {string} data
+ * @returns {Frame | null}
+ */
+export function parseFrame(data) {
+  try {
+    const frame = JSON.parse(data);
+    return typeof frame?.type === 'string' ? frame : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * A history answer, checked as far as a render relies on it.
+ * @param {any} payload
+ * @returns {Snapshot}
+ */
+export function parseSnapshot(payload) {
+  if (!Array.isArray(payload?.messages)) throw new TypeError('the history answer holds no messages');
+  return {
+    messages: payload.messages,
+    cursor: payload.cursor ?? null,
+    handoff_token: payload.handoff_token ?? null,
+  };
+}
