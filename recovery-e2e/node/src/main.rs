@@ -1,2 +1,5 @@
 //! `recovery-node`: the node as people run it.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    recovery_node::cli::main()
+}

@@ -1,2 +1,5 @@
 //! `recovery-node-control`: the node with its control socket.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    recovery_node::control::main()
+}

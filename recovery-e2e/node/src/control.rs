@@ -1,0 +1,108 @@
+//! The control socket: what the outside of a node cannot see. HTTP on a Unix socket.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::routing::get;
+use axum::{Json, Router};
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::{Parser, Subcommand};
+use serde_json::{Map, Value, json};
+use tokio::net::UnixListener;
+
+use crate::cli::{self, Settings};
+use crate::node::Node;
+use crate::serve::{self, ServeError};
+
+/// A small streaming agent node, with a control socket.
+#[derive(Parser)]
+#[command(name = "recovery-node-control", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve workstreams until SIGTERM or SIGINT; prints one line of JSON when it listens.
+    Serve {
+        #[command(flatten)]
+        settings: Settings,
+        /// Where to take commands.
+        #[arg(long, value_name = "PATH")]
+        control_socket: Utf8PathBuf,
+    },
+}
+
+/// Runs `recovery-node-control` with the arguments of this process.
+pub fn main() -> ExitCode {
+    let Command::Serve { settings, control_socket } = Cli::parse().command;
+    cli::run(async {
+        let running = serve::start(settings).await?;
+        let socket = Socket::open(control_socket, running.node.clone())?;
+        running.announce()?;
+        let ended = running.until_stopped().await;
+        drop(socket);
+        ended
+    })
+}
+
+/// The socket's file, which is removed when the node ends.
+struct Socket(Utf8PathBuf);
+
+impl Socket {
+    fn open(path: Utf8PathBuf, node: Arc<Node>) -> Result<Self, ServeError> {
+        let listener =
+            bind(&path).map_err(|source| ServeError::Control { path: path.clone(), source })?;
+        let router = Router::new().route("/counters", get(counters)).with_state(node);
+        tokio::spawn(axum::serve(listener, router).into_future());
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        // It may be gone with its folder already.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Binds the socket for the owner, in the place of one that a killed node left behind.
+fn bind(path: &Utf8Path) -> io::Result<UnixListener> {
+    let left_behind = fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket())
+        && UnixStream::connect(path).is_err();
+    if left_behind {
+        fs::remove_file(path)?;
+    }
+    let listener = UnixListener::bind(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+async fn counters(State(node): State<Arc<Node>>) -> Json<Value> {
+    let lanes: Map<String, Value> = node
+        .loaded()
+        .await
+        .iter()
+        .map(|ws| {
+            let (span, listeners) = ws.lane.span();
+            let text = |id: Option<crate::cursor::EventId>| id.map(|id| id.to_string());
+            let lane = json!({
+                "head": text(span.head_id()),
+                "first": text(span.first_id()),
+                "listeners": listeners,
+            });
+            (ws.ws_id.clone(), lane)
+        })
+        .collect();
+    Json(json!({
+        "load_calls": node.load_calls(),
+        "model_calls": node.model.calls(),
+        "lanes": lanes,
+    }))
+}

@@ -1,0 +1,164 @@
+//! The events of a pane lane, and their bytes on the wire.
+
+use bytes::Bytes;
+use serde::Serialize;
+
+use crate::cursor::{EventId, RowId};
+use crate::replay::Reason;
+
+/// What a workstream is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Activity {
+    /// Nothing; a turn can start.
+    Idle,
+    /// A turn waits for the model or streams its answer.
+    Thinking,
+}
+
+/// Why a pane is to forget its rows.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClearReason {
+    /// Rows were cut.
+    Rewind,
+    /// The connection proved no snapshot.
+    TokenlessHistoryBootstrap,
+}
+
+/// Why a pane is to read the history again.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResyncReason {
+    /// The handoff token is not, or no longer, that of the lane.
+    HandoffMismatch,
+    /// A row was shown while it streamed, but could not be stored.
+    CommitFailed,
+}
+
+/// One event of a pane lane.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event<'a> {
+    /// The stream of this workstream is open.
+    Connected {
+        /// The workstream.
+        ws_id: &'a str,
+        /// Its name.
+        name: &'a str,
+    },
+    /// Numbers for the status bar.
+    Status {
+        /// User turns so far.
+        turns: u32,
+    },
+    /// What the workstream does from now on.
+    StateChange {
+        /// Its activity.
+        state: Activity,
+    },
+    /// A user row was admitted.
+    UserTurn {
+        /// Its text.
+        content: &'a str,
+        /// The sends it answers.
+        client_send_ids: &'a [String],
+        /// Its name.
+        row_id: &'a RowId,
+    },
+    /// More text of the row that streams.
+    Content {
+        /// The text to append.
+        text: &'a str,
+        /// The row.
+        row_id: &'a RowId,
+    },
+    /// The row that streamed is complete.
+    StreamEnd {
+        /// The row, or none if no text came.
+        row_id: Option<&'a RowId>,
+    },
+    /// What has streamed of the present row so far.
+    InProgressSnapshot {
+        /// The text.
+        content: &'a str,
+        /// The row.
+        row_id: &'a RowId,
+    },
+    /// The rows on display are void.
+    ClearUi {
+        /// Why.
+        reason: ClearReason,
+    },
+    /// The history must be read again.
+    HistoryResync {
+        /// Why.
+        reason: ResyncReason,
+    },
+    /// The presented cursor cannot be continued.
+    ReplayTruncated {
+        /// Why.
+        reason: Reason,
+        /// Events lost, where known.
+        lost_count: Option<u64>,
+        /// The oldest event that can still be replayed.
+        earliest_available_id: Option<String>,
+    },
+    /// Everything after this is live.
+    ReplayComplete {
+        /// Events replayed before it.
+        count: usize,
+    },
+    /// This connection fell behind and ends.
+    StreamOverflow {},
+    /// Something failed that a person should know.
+    Error {
+        /// What, and what to do.
+        message: &'a str,
+    },
+}
+
+/// An event that belongs to one connection: no id, so a browser keeps the last one it saw.
+pub fn connection_frame(event: &Event<'_>) -> Bytes {
+    format!("data: {}\n\n", json(event)).into()
+}
+
+/// An event of the ring, stamped with its id and its workstream.
+pub fn ring_frame(id: EventId, ws_id: &str, event: &Event<'_>) -> Bytes {
+    #[derive(Serialize)]
+    struct Stamped<'a> {
+        #[serde(flatten)]
+        event: &'a Event<'a>,
+        ws_id: &'a str,
+    }
+    format!("id: {id}\ndata: {}\n\n", json(&Stamped { event, ws_id })).into()
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("strings and numbers always have a JSON form")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cursor::tests::epoch;
+
+    #[test]
+    fn a_frame_is_one_data_line_whatever_the_text() {
+        let row_id = RowId::new(epoch(1), 2);
+        let event = Event::Content { text: "a\nb\r\n\ndata: x", row_id: &row_id };
+        let frame = ring_frame(EventId { epoch: epoch(1), seq: 7 }, "w", &event);
+        assert_eq!(
+            std::str::from_utf8(&frame).unwrap(),
+            "id: 0000000000000001-7\n\
+             data: {\"type\":\"content\",\"text\":\"a\\nb\\r\\n\\ndata: x\",\
+             \"row_id\":\"0000000000000001.2\",\"ws_id\":\"w\"}\n\n"
+        );
+    }
+
+    #[test]
+    fn a_connection_frame_carries_no_id() {
+        let frame = connection_frame(&Event::StreamOverflow {});
+        assert_eq!(&frame[..], b"data: {\"type\":\"stream_overflow\"}\n\n");
+    }
+}

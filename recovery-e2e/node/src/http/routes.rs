@@ -1,0 +1,191 @@
+//! The JSON routes.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::error::ApiError;
+use crate::auth::is_local_path;
+use crate::event::Activity;
+use crate::model;
+use crate::node::Node;
+use crate::workstream::{Rewound, Sent, Workstream};
+
+/// Rows of a history if the request names no limit, and at most (protocol, "HTTP").
+const HISTORY_DEFAULT: u32 = 100;
+const HISTORY_MAX: u32 = 500;
+
+/// Characters of a workstream's name.
+const NAME_MAX: usize = 200;
+
+/// Characters of an id that a client makes up.
+const CLIENT_ID_MAX: usize = 128;
+
+type Answer<T = Json<Value>> = Result<T, ApiError>;
+/// The query as it came: a repeated or unknown parameter is no error, the first one counts.
+pub type Params = Query<Vec<(String, String)>>;
+
+/// The first parameter of this name.
+pub fn param<'a>(params: &'a Params, name: &str) -> Option<&'a str> {
+    params.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+}
+
+/// Finds a workstream and loads it if it is not.
+pub async fn open(node: &Node, ws_id: &str) -> Answer<Arc<Workstream>> {
+    node.workstream(ws_id).await?.ok_or(ApiError::NO_WORKSTREAM)
+}
+
+pub async fn health() -> Json<Value> {
+    Json(json!({ "status": "ok" }))
+}
+
+pub async fn login(State(node): State<Arc<Node>>, params: Params) -> Answer<Response> {
+    if !param(&params, "token").is_some_and(|token| node.secrets.is_token(token)) {
+        return Err(ApiError::WRONG_TOKEN);
+    }
+    let next = param(&params, "next").filter(|next| is_local_path(next)).unwrap_or("/");
+    let headers =
+        [(header::SET_COOKIE, node.secrets.set_cookie()), (header::LOCATION, next.to_owned())];
+    Ok((StatusCode::SEE_OTHER, headers).into_response())
+}
+
+pub async fn list(State(node): State<Arc<Node>>, params: Params) -> Answer {
+    let loaded = node.loaded().await;
+    let mut all: Vec<_> =
+        loaded.iter().map(|ws| summary(&ws.ws_id, &ws.name, ws.lane.activity())).collect();
+    if param(&params, "stored") == Some("1") {
+        let stored = node.store.all().await?;
+        let asleep = stored.iter().filter(|ws| !loaded.iter().any(|other| other.ws_id == ws.ws_id));
+        all.extend(asleep.map(|ws| summary(&ws.ws_id, &ws.name, Activity::Idle)));
+    }
+    Ok(Json(json!({ "workstreams": all })))
+}
+
+pub async fn create(
+    State(node): State<Arc<Node>>,
+    body: Result<Bytes, BytesRejection>,
+) -> Answer<Response> {
+    #[derive(Deserialize)]
+    struct Create {
+        name: String,
+        model_url: Option<String>,
+    }
+    let Create { name, model_url } = read(body)?;
+    if name.trim().is_empty() || name.chars().count() > NAME_MAX {
+        return Err(ApiError::bad(format!("name must have 1 to {NAME_MAX} characters")));
+    }
+    let model_url = model_url.as_deref().map(model::check_base).transpose();
+    let model_url = model_url.map_err(|error| ApiError::bad(format!("model_url: {error}")))?;
+    let made = node.clone();
+    let ws = node.carry_out(async move { made.create(name, model_url).await }).await??;
+    let answer = json!({ "ws_id": ws.ws_id, "name": ws.name });
+    Ok((StatusCode::CREATED, Json(answer)).into_response())
+}
+
+pub async fn detail(State(node): State<Arc<Node>>, Path(ws_id): Path<String>) -> Answer {
+    let ws = open(&node, &ws_id).await?;
+    Ok(Json(summary(&ws.ws_id, &ws.name, ws.lane.activity())))
+}
+
+pub async fn send(
+    State(node): State<Arc<Node>>,
+    Path(ws_id): Path<String>,
+    body: Result<Bytes, BytesRejection>,
+) -> Answer {
+    #[derive(Deserialize)]
+    struct Send {
+        message: String,
+        client_send_id: Option<String>,
+    }
+    let Send { message, client_send_id } = read(body)?;
+    let max = node.settings.message_bytes;
+    if message.trim().is_empty() || message.len() > max {
+        return Err(ApiError::bad(format!("message must have 1 to {max} bytes, not all blank")));
+    }
+    check_client_id("client_send_id", client_send_id.as_deref())?;
+    let ws = open(&node, &ws_id).await?;
+    match node.carry_out(ws.send(node.clone(), message, client_send_id)).await?? {
+        Sent::Accepted => Ok(Json(json!({ "status": "ok" }))),
+        Sent::Busy => Err(ApiError::BUSY),
+    }
+}
+
+pub async fn rewind(
+    State(node): State<Arc<Node>>,
+    Path(ws_id): Path<String>,
+    body: Result<Bytes, BytesRejection>,
+) -> Answer<Json<Rewound>> {
+    #[derive(Deserialize)]
+    struct Rewind {
+        turns: NonZeroU64,
+        request_id: Option<String>,
+    }
+    let Rewind { turns, request_id } = read(body)?;
+    check_client_id("request_id", request_id.as_deref())?;
+    let ws = open(&node, &ws_id).await?;
+    let store = node.store.clone();
+    let work = async move { ws.rewind(&store, turns.get(), request_id).await };
+    Ok(Json(node.carry_out(work).await??))
+}
+
+pub async fn history(
+    State(node): State<Arc<Node>>,
+    Path(ws_id): Path<String>,
+    params: Params,
+) -> Answer {
+    let limit = match param(&params, "limit") {
+        None => HISTORY_DEFAULT,
+        Some(text) => text
+            .parse()
+            .ok()
+            .filter(|limit| (1..=HISTORY_MAX).contains(limit))
+            .ok_or_else(|| ApiError::bad(format!("limit must be 1 to {HISTORY_MAX}")))?,
+    };
+    let ws = open(&node, &ws_id).await?;
+    let history = ws.history(&node, limit).await?;
+    Ok(Json(json!({
+        "ws_id": ws.ws_id,
+        "messages": history.rows,
+        "cursor": null,
+        "handoff_token": history.token.to_string(),
+    })))
+}
+
+fn summary(ws_id: &str, name: &str, state: Activity) -> Value {
+    json!({
+        "ws_id": ws_id,
+        "name": name,
+        "state": state,
+        "kind": "interactive",
+        "parent_ws_id": null,
+    })
+}
+
+/// Reads a JSON body; what is wrong with it becomes the answer.
+fn read<T: DeserializeOwned>(body: Result<Bytes, BytesRejection>) -> Result<T, ApiError> {
+    let body = body.map_err(|error| ApiError::bad(error.body_text()))?;
+    serde_json::from_slice(&body).map_err(|error| ApiError::bad(format!("the body: {error}")))
+}
+
+fn check_client_id(name: &str, id: Option<&str>) -> Result<(), ApiError> {
+    let plain = |id: &str| {
+        (1..=CLIENT_ID_MAX).contains(&id.len())
+            && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
+    };
+    if id.is_none_or(plain) {
+        Ok(())
+    } else {
+        Err(ApiError::bad(format!(
+            "{name} must have 1 to {CLIENT_ID_MAX} letters, digits, '-' or '_'"
+        )))
+    }
+}

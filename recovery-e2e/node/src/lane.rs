@@ -1,0 +1,299 @@
+//! The ordered event stream of one workstream, and the one lock around it.
+//!
+//! Row admission, publication, the token's revision and listener registration happen in one
+//! locked step each. So whoever connects has a row in the snapshot, in the replayed slice or in
+//! the live queue, and never in none of them. Nothing waits and nothing touches a disk or a
+//! socket under the lock.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+
+use crate::cursor::{Cursor, Epoch, EventId, HandoffToken, RowId};
+use crate::event::{Activity, ClearReason, Event, ResyncReason, connection_frame, ring_frame};
+use crate::listener::{self, Listener, Sender};
+use crate::replay::{Ask, Proof, Shape, Span, decide};
+use crate::ring::{Bounds, Ring};
+use crate::store::Row;
+
+/// How much a lane and each of its connections may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Of the lane's ring.
+    pub ring: Bounds,
+    /// Of each connection's queue.
+    pub listener: Bounds,
+}
+
+/// What a connection presents, as it stands in the request.
+#[derive(Clone, Copy, Debug)]
+pub struct Presented<'a> {
+    /// From the header.
+    pub header: Cursor,
+    /// From the query.
+    pub query: Cursor,
+    /// The handoff token of the query.
+    pub token: Option<&'a str>,
+}
+
+/// What a connection is sent: first these frames, then what comes through the listener.
+#[derive(Debug)]
+pub struct Connection {
+    /// Everything up to the present.
+    pub past: Vec<Bytes>,
+    /// The future; none when the connection was refused.
+    pub live: Option<Listener>,
+}
+
+/// How the streaming of a turn ended.
+#[derive(Debug)]
+pub enum Ending<'a> {
+    /// The text, if any came, is stored as a row.
+    Stored,
+    /// The text that panes have seen could not be stored.
+    Lost,
+    /// As `Stored`, but the answer is not complete.
+    Failed(&'a str),
+}
+
+/// The text that streams at present.
+#[derive(Clone, Debug)]
+pub struct Live {
+    /// The row it will be.
+    pub row_id: RowId,
+    /// What was published of it.
+    pub text: String,
+}
+
+/// The lane of one loaded workstream.
+#[derive(Debug)]
+pub struct Lane {
+    ws_id: String,
+    name: String,
+    epoch: Epoch,
+    limits: Limits,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    ring: Ring,
+    listeners: Vec<Sender>,
+    activity: Activity,
+    live: Option<Live>,
+    /// Admissions and truncations so far.
+    revision: u64,
+    /// Row names given out so far.
+    row_names: u64,
+    /// User rows in the store, counted along because nothing is read under the lock.
+    turns: u32,
+}
+
+impl Lane {
+    /// A lane with an epoch of its own; `turns` user rows are stored already.
+    ///
+    /// # Errors
+    /// When the operating system gives no random bytes.
+    pub fn new(
+        ws_id: &str,
+        name: &str,
+        turns: u32,
+        limits: Limits,
+    ) -> Result<Self, getrandom::Error> {
+        Ok(Self {
+            ws_id: ws_id.to_owned(),
+            name: name.to_owned(),
+            epoch: Epoch::fresh()?,
+            limits,
+            state: Mutex::new(State {
+                ring: Ring::new(limits.ring),
+                listeners: Vec::new(),
+                activity: Activity::Idle,
+                live: None,
+                revision: 0,
+                row_names: 0,
+                turns,
+            }),
+        })
+    }
+
+    /// What the workstream does.
+    pub fn activity(&self) -> Activity {
+        self.locked().state.activity
+    }
+
+    /// The token that is true now.
+    pub fn token(&self) -> HandoffToken {
+        self.locked().token()
+    }
+
+    /// A row name that was never given out.
+    pub fn name_row(&self) -> RowId {
+        self.locked().name_row()
+    }
+
+    /// Admits a user row that is stored, and starts its turn.
+    pub fn begin_turn(&self, row: &Row) {
+        let mut lane = self.locked();
+        lane.state.revision += 1;
+        lane.state.turns += 1;
+        lane.publish(&Event::UserTurn {
+            content: &row.content,
+            client_send_ids: &row.client_send_ids,
+            row_id: &row.row_id,
+        });
+        lane.enter(Activity::Thinking);
+    }
+
+    /// Appends text to the row that streams; the first text names the row.
+    pub fn append_text(&self, text: &str) {
+        let mut lane = self.locked();
+        let mut live = lane
+            .state
+            .live
+            .take()
+            .unwrap_or_else(|| Live { row_id: lane.name_row(), text: String::new() });
+        live.text.push_str(text);
+        lane.publish(&Event::Content { text, row_id: &live.row_id });
+        lane.state.live = Some(live);
+    }
+
+    /// The row that streams, to be stored.
+    pub fn live(&self) -> Option<Live> {
+        self.locked().state.live.clone()
+    }
+
+    /// Ends the turn; its row, if there is one, is admitted unless it is lost.
+    pub fn end_turn(&self, ending: &Ending<'_>) {
+        let mut lane = self.locked();
+        let live = lane.state.live.take();
+        if live.is_some() && !matches!(ending, Ending::Lost) {
+            lane.state.revision += 1;
+        }
+        lane.publish(&Event::StreamEnd { row_id: live.as_ref().map(|live| &live.row_id) });
+        match ending {
+            Ending::Stored => {}
+            Ending::Failed(message) => lane.publish(&Event::Error { message }),
+            Ending::Lost => {
+                lane.publish(&Event::Error {
+                    message: "the answer could not be stored; free the node's disk and send again",
+                });
+                lane.publish(&Event::HistoryResync { reason: ResyncReason::CommitFailed });
+            }
+        }
+        lane.enter(Activity::Idle);
+    }
+
+    /// Publishes that the last `turns` user turns are cut from the store.
+    pub fn cut(&self, turns: u32) {
+        let mut lane = self.locked();
+        lane.state.revision += 1;
+        lane.state.turns = lane.state.turns.saturating_sub(turns);
+        lane.publish(&Event::ClearUi { reason: ClearReason::Rewind });
+    }
+
+    /// Decides what a connection gets, and registers it if it gets anything live.
+    pub fn connect(&self, presented: &Presented<'_>) -> Connection {
+        let mut lane = self.locked();
+        let ask = Ask {
+            header: presented.header,
+            query: presented.query,
+            token: match presented.token {
+                None => Proof::Absent,
+                Some(token) if lane.token().is(token) => Proof::True,
+                Some(_) => Proof::Stale,
+            },
+        };
+        let span = lane.span();
+        let mut past = Vec::new();
+        let mut tell = |event: Event<'_>| past.push(connection_frame(&event));
+        let replay_from = match decide(&ask, &span) {
+            Shape::Refused => {
+                tell(Event::HistoryResync { reason: ResyncReason::HandoffMismatch });
+                return Connection { past, live: None };
+            }
+            Shape::Truncated { reason, lost } => {
+                tell(Event::ReplayTruncated {
+                    reason,
+                    lost_count: lost,
+                    earliest_available_id: span.first_id().map(|id| id.to_string()),
+                });
+                None
+            }
+            Shape::Fresh { bootstrap } => {
+                if bootstrap {
+                    tell(Event::ClearUi { reason: ClearReason::TokenlessHistoryBootstrap });
+                }
+                None
+            }
+            Shape::Replay { after } => Some(after),
+        };
+        tell(Event::Connected { ws_id: &self.ws_id, name: &self.name });
+        tell(Event::Status { turns: lane.state.turns });
+        tell(Event::StateChange { state: lane.state.activity });
+        // A replay brings the streaming row's text itself.
+        if let (None, Some(live)) = (replay_from, &lane.state.live) {
+            tell(Event::InProgressSnapshot { content: &live.text, row_id: &live.row_id });
+        }
+        let before = past.len();
+        if let Some(after) = replay_from {
+            past.extend(lane.state.ring.after(after).cloned());
+        }
+        let count = past.len() - before;
+        past.push(connection_frame(&Event::ReplayComplete { count }));
+        let (sender, listener) = listener::channel(self.limits.listener);
+        lane.state.listeners.push(sender);
+        Connection { past, live: Some(listener) }
+    }
+
+    /// What the ring holds, and how many connections listen.
+    #[cfg(feature = "control")]
+    pub fn span(&self) -> (Span, usize) {
+        let lane = self.locked();
+        let listeners = lane.state.listeners.iter().filter(|sender| sender.is_alive()).count();
+        (lane.span(), listeners)
+    }
+
+    fn locked(&self) -> Locked<'_> {
+        // A panic elsewhere cannot leave a half-made step: every step only assigns.
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        Locked { lane: self, state }
+    }
+}
+
+/// A lane while its lock is held.
+struct Locked<'a> {
+    lane: &'a Lane,
+    state: MutexGuard<'a, State>,
+}
+
+impl Locked<'_> {
+    fn token(&self) -> HandoffToken {
+        HandoffToken { epoch: self.lane.epoch, revision: self.state.revision }
+    }
+
+    fn span(&self) -> Span {
+        let ring = &self.state.ring;
+        Span { epoch: self.lane.epoch, first: ring.first(), head: ring.head() }
+    }
+
+    fn name_row(&mut self) -> RowId {
+        self.state.row_names += 1;
+        RowId::new(self.lane.epoch, self.state.row_names)
+    }
+
+    fn enter(&mut self, activity: Activity) {
+        self.state.activity = activity;
+        self.publish(&Event::StateChange { state: activity });
+    }
+
+    fn publish(&mut self, event: &Event<'_>) {
+        let id = EventId { epoch: self.lane.epoch, seq: self.state.ring.next_seq() };
+        let frame = ring_frame(id, &self.lane.ws_id, event);
+        self.state.listeners.retain(Sender::is_alive);
+        for listener in &self.state.listeners {
+            listener.push(&frame);
+        }
+        self.state.ring.push(frame);
+    }
+}

@@ -1,0 +1,128 @@
+//! The node as a whole: its secrets, its store, and the workstreams that are loaded.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::auth::Secrets;
+use crate::cli::Settings;
+use crate::model::Model;
+use crate::store::{Store, StoreError, Stored};
+use crate::workstream::Workstream;
+
+/// A workstream could not be loaded or made.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// There is no randomness for an epoch or an id.
+    #[error("the operating system gives no random bytes: {0}; retry")]
+    Random(#[from] getrandom::Error),
+}
+
+/// One running node.
+pub struct Node {
+    /// How it was started.
+    pub settings: Settings,
+    /// What opens it.
+    pub secrets: Secrets,
+    /// What survives it.
+    pub store: Store,
+    /// What answers in it.
+    pub model: Model,
+    /// Cancelled when it is to stop.
+    pub stop: CancellationToken,
+    /// What must end before the store may close.
+    pub work: TaskTracker,
+    /// Held over a load, so that a workstream never has two lanes.
+    loaded: Mutex<HashMap<String, Arc<Workstream>>>,
+    load_calls: AtomicU64,
+}
+
+impl Node {
+    /// A node with nothing loaded.
+    pub fn new(settings: Settings, secrets: Secrets, store: Store, model: Model) -> Self {
+        Self {
+            settings,
+            secrets,
+            store,
+            model,
+            stop: CancellationToken::new(),
+            work: TaskTracker::new(),
+            loaded: Mutex::default(),
+            load_calls: AtomicU64::new(0),
+        }
+    }
+
+    /// Makes, stores and loads a workstream.
+    ///
+    /// # Errors
+    /// When the store fails or there is no randomness.
+    pub async fn create(
+        &self,
+        name: String,
+        model_url: Option<String>,
+    ) -> Result<Arc<Workstream>, LoadError> {
+        let ws_id = format!("{:016x}", getrandom::u64()?);
+        let stored = Stored { ws_id: ws_id.clone(), name, model_url, turns: 0 };
+        let ws = Arc::new(Workstream::load(stored.clone(), self)?);
+        let mut loaded = self.loaded.lock().await;
+        self.store.create(stored).await?;
+        loaded.insert(ws_id, ws.clone());
+        Ok(ws)
+    }
+
+    /// The workstream of this id, loaded if it was not; none if there is none.
+    ///
+    /// # Errors
+    /// When the store fails or there is no randomness.
+    pub async fn workstream(&self, ws_id: &str) -> Result<Option<Arc<Workstream>>, LoadError> {
+        let mut loaded = self.loaded.lock().await;
+        if let Some(ws) = loaded.get(ws_id) {
+            return Ok(Some(ws.clone()));
+        }
+        let Some(stored) = self.store.find(ws_id).await? else {
+            return Ok(None);
+        };
+        let ws = Arc::new(Workstream::load(stored, self)?);
+        loaded.insert(ws_id.to_owned(), ws.clone());
+        tracing::info!(ws_id, "loaded");
+        Ok(Some(ws))
+    }
+
+    /// What is loaded, by name.
+    pub async fn loaded(&self) -> Vec<Arc<Workstream>> {
+        let mut loaded: Vec<_> = self.loaded.lock().await.values().cloned().collect();
+        loaded.sort_by(|a, b| (&a.name, &a.ws_id).cmp(&(&b.name, &b.ws_id)));
+        loaded
+    }
+
+    /// Runs `work` to its end, also when whoever asked for it goes away: what is committed must
+    /// be published.
+    ///
+    /// # Errors
+    /// When `work` panicked.
+    pub async fn carry_out<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, tokio::task::JoinError> {
+        self.work.spawn(work).await
+    }
+
+    /// Counts one history read.
+    pub fn count_load(&self) {
+        self.load_calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// History reads so far.
+    #[cfg(feature = "control")]
+    pub fn load_calls(&self) -> u64 {
+        self.load_calls.load(Ordering::Relaxed)
+    }
+}

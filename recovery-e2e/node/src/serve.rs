@@ -1,0 +1,182 @@
+//! Start and stop of a node.
+
+use std::fs::{self, DirBuilder, File, TryLockError};
+use std::io::{self, Write as _};
+use std::net::SocketAddr;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinHandle;
+
+use crate::auth::{SecretError, Secrets};
+use crate::cli::Settings;
+use crate::http;
+use crate::model::Model;
+use crate::node::Node;
+use crate::store::{Store, StoreError};
+
+/// How long a stop waits for connections and turns to end.
+pub const GRACE: Duration = Duration::from_secs(2);
+
+/// Holds an API key for the model.
+const MODEL_KEY: &str = "RECOVERY_NODE_MODEL_KEY";
+
+/// Why a node does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The data folder cannot be used.
+    #[error("cannot use the data folder {path}: {source}; name a folder that can be written")]
+    DataDir {
+        /// The folder.
+        path: Utf8PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Another node has the data folder.
+    #[error("another node runs on the data folder {0}; stop it, or name another folder")]
+    InUse(Utf8PathBuf),
+    /// The secrets cannot be used.
+    #[error(transparent)]
+    Secrets(#[from] SecretError),
+    /// The database cannot be used.
+    #[error("cannot open the database in {path}: {source}")]
+    Store {
+        /// The data folder.
+        path: Utf8PathBuf,
+        /// Why.
+        source: StoreError,
+    },
+    /// The HTTP client cannot be used.
+    #[error("cannot set up the model's client: {0}")]
+    Model(#[from] reqwest::Error),
+    /// The address cannot be had.
+    #[error("cannot listen on {address}: {source}; name another with --listen")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// The control socket cannot be had.
+    #[cfg(feature = "control")]
+    #[error("cannot listen on {path}: {source}; name another with --control-socket")]
+    Control {
+        /// The socket.
+        path: Utf8PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The operating system gives no signals.
+    #[error("cannot receive SIGTERM and SIGINT: {0}")]
+    Signals(io::Error),
+    /// Nobody reads the line that says where the node listens.
+    #[error("cannot write the address to standard output: {0}")]
+    Announce(io::Error),
+    /// The server ended by itself.
+    #[error("the server ended unasked; restart the node, nothing committed is lost")]
+    Ended,
+}
+
+impl ServeError {
+    /// Whether the node never ran.
+    pub fn is_at_start(&self) -> bool {
+        !matches!(self, Self::Ended)
+    }
+}
+
+/// A node that listens.
+pub struct Running {
+    /// The node.
+    pub node: Arc<Node>,
+    address: SocketAddr,
+    server: JoinHandle<io::Result<()>>,
+    signals: [Signal; 2],
+    /// Locked as long as the node has the data folder.
+    _lock: File,
+}
+
+/// Takes the data folder and the address.
+///
+/// # Errors
+/// When one of them cannot be had; nothing listens then.
+pub async fn start(settings: Settings) -> Result<Running, ServeError> {
+    let lock = take_data_dir(&settings.data_dir)?;
+    let secrets = Secrets::load(&settings.data_dir, settings.token_file.as_deref())?;
+    let store = Store::open(settings.data_dir.join("node.sqlite").as_std_path())
+        .map_err(|source| ServeError::Store { path: settings.data_dir.clone(), source })?;
+    let model = Model::new(settings.model_name.clone(), std::env::var(MODEL_KEY).ok())?;
+    let failed = |source| ServeError::Listen { address: settings.listen, source };
+    let listener = TcpListener::bind(settings.listen).await.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    let on = |kind| signal(kind).map_err(ServeError::Signals);
+    let signals = [on(SignalKind::terminate())?, on(SignalKind::interrupt())?];
+    let node = Arc::new(Node::new(settings, secrets, store, model));
+    let server = axum::serve(listener, http::router(node.clone()))
+        .with_graceful_shutdown(node.stop.clone().cancelled_owned());
+    let server = tokio::spawn(server.into_future());
+    tracing::info!(%address, "listening");
+    Ok(Running { node, address, server, signals, _lock: lock })
+}
+
+impl Running {
+    /// Prints the one line of standard output: where the node listens, and how to log in.
+    ///
+    /// # Errors
+    /// When standard output takes nothing.
+    pub fn announce(&self) -> Result<(), ServeError> {
+        let own = format!("http://{}", self.address);
+        let public = self.node.settings.public_origins.first().map(ToString::to_string);
+        let origin = public.unwrap_or(own);
+        let login_url = format!("{origin}/login?token={}", self.node.secrets.token());
+        let line = json!({ "address": self.address, "login_url": login_url });
+        let mut out = io::stdout().lock();
+        writeln!(out, "{line}").and_then(|()| out.flush()).map_err(ServeError::Announce)
+    }
+
+    /// Serves until a signal asks to stop; then ends streams and turns, keeping what arrived,
+    /// and closes the store, within [`GRACE`].
+    ///
+    /// # Errors
+    /// When the server ends without being asked.
+    pub async fn until_stopped(mut self) -> Result<(), ServeError> {
+        let [terminate, interrupt] = &mut self.signals;
+        let asked = tokio::select! {
+            _ = terminate.recv() => true,
+            _ = interrupt.recv() => true,
+            _ = &mut self.server => false,
+        };
+        tracing::info!(asked, "stopping");
+        self.node.stop.cancel();
+        self.node.work.close();
+        let rest = async {
+            if asked {
+                // It ended because it was told to; how is of no interest any more.
+                let _ = (&mut self.server).await;
+            }
+            self.node.work.wait().await;
+        };
+        if tokio::time::timeout(GRACE, rest).await.is_err() {
+            tracing::warn!("some connection or turn did not end in time");
+        }
+        self.node.store.close();
+        if asked { Ok(()) } else { Err(ServeError::Ended) }
+    }
+}
+
+fn take_data_dir(path: &Utf8Path) -> Result<File, ServeError> {
+    let failed = |source| ServeError::DataDir { path: path.to_owned(), source };
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
+    let open =
+        fs::OpenOptions::new().create(true).truncate(false).write(true).open(path.join("lock"));
+    let lock = open.map_err(failed)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(ServeError::InUse(path.to_owned())),
+        Err(TryLockError::Error(source)) => Err(failed(source)),
+    }
+}

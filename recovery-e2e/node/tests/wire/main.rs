@@ -1,0 +1,24 @@
+//! The node as its clients meet it: the real binary over real HTTP and SSE, on loopback.
+
+mod control;
+mod login;
+mod model;
+mod node;
+mod pane;
+mod replay;
+mod rewind;
+mod stop;
+mod turns;
+
+use std::future::Future;
+use std::time::Duration;
+
+/// A healthy run never comes near it; no verdict depends on it.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// Waits for an edge, or says which one never came.
+async fn within<T>(edge: &str, future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(DEADLINE, future)
+        .await
+        .unwrap_or_else(|_| panic!("{edge} did not happen within {DEADLINE:?}"))
+}
