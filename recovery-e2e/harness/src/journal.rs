@@ -79,6 +79,11 @@ impl Journal {
         }
     }
 
+    /// From now on every event is refused.
+    pub fn close(&self) {
+        *self.file.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = None;
+    }
+
     /// Writes one event; when this returns, the event outlives the process.
     ///
     /// # Errors

@@ -1,2 +1,35 @@
 //! The `recovery-e2e` command.
-fn main() {}
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use recovery_e2e::cli::{Cli, Command, RunArgs};
+use recovery_e2e::{inner, list, plan, supervisor};
+
+/// Bad arguments or a broken environment.
+const EXIT_ENVIRONMENT: u8 = 2;
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command() {
+        Command::Run(args) => run(&args),
+        Command::List => {
+            print!("{}", list::text());
+            Ok(0)
+        }
+    };
+    done.map_or_else(
+        |error| {
+            eprintln!("recovery-e2e: {error:#}");
+            ExitCode::from(EXIT_ENVIRONMENT)
+        },
+        ExitCode::from,
+    )
+}
+
+fn run(args: &RunArgs) -> anyhow::Result<u8> {
+    let jobs = plan::plan(&args.selection())?;
+    match supervisor::inner_temp() {
+        Some(temp) => inner::run(args, jobs, temp),
+        None => supervisor::supervise(&args.out),
+    }
+}

@@ -70,6 +70,13 @@ impl Counters {
         self.counts[class as usize]
     }
 
+    /// How many answers the browser waits for, besides event streams, which have no end.
+    pub fn awaited(&self) -> u64 {
+        let streams = [Class::Events, Class::GlobalEvents];
+        let answered = Class::ALL.into_iter().filter(|class| !streams.contains(class));
+        answered.map(|class| self.of(class).in_flight).sum()
+    }
+
     /// What the records amount to.
     pub(super) fn derive(records: &[Record]) -> Counters {
         let mut counters = Counters::default();

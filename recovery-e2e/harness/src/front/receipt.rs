@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use crate::verdict::ReceiptReport;
+
 /// The proof of one fault. Clones are the same receipt.
 ///
 /// A verdict may be ready only when every receipt of its scenario is redeemed.
@@ -73,6 +75,18 @@ impl Receipt {
 
     fn lock(&self) -> MutexGuard<'_, Fate> {
         self.fate.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl From<&Receipt> for ReceiptReport {
+    fn from(receipt: &Receipt) -> ReceiptReport {
+        let fate = receipt.lock();
+        ReceiptReport {
+            name: receipt.name.to_string(),
+            redeemed: fate.fired,
+            armed: receipt.due,
+            broken: fate.broken.clone(),
+        }
     }
 }
 

@@ -1,0 +1,76 @@
+// The page that a scenario drives: one interactive pane of the client under test, and the few words
+// in which a scenario speaks to it.
+
+import { createInteractivePane } from "/static/pane/interactive.js";
+
+const root = document.querySelector("#pane");
+const wsId = new URLSearchParams(location.search).get("ws_id");
+const pane = createInteractivePane({ wsId, root });
+
+// The originals: whatever happens to the page's timers, a wait of the harness keeps real time.
+const { setTimeout, clearTimeout, requestAnimationFrame, cancelAnimationFrame } = window;
+
+function userRows() {
+  return [...root.querySelectorAll(".msg.user")];
+}
+
+// What a scenario sees of the pane, taken in one task.
+function look() {
+  return { rows: userRows().length, ...pane.state() };
+}
+
+// Resolves when `predicate` holds: tried now, after every change of the document, and in every
+// frame, since a pane's state can change without its document.
+function until(predicate, patienceMs) {
+  return new Promise((resolve) => {
+    let frame = 0;
+    const observer = new MutationObserver(attempt);
+    const deadline = setTimeout(() => end(false), patienceMs);
+
+    function end(held) {
+      observer.disconnect();
+      clearTimeout(deadline);
+      cancelAnimationFrame(frame);
+      resolve({ held, saw: JSON.stringify(look()) });
+    }
+    function attempt() {
+      if (predicate()) end(true);
+    }
+    function everyFrame() {
+      frame = requestAnimationFrame(everyFrame);
+      attempt();
+    }
+    observer.observe(document, {
+      attributes: true,
+      characterData: true,
+      childList: true,
+      subtree: true,
+    });
+    everyFrame();
+  });
+}
+
+// Clicks the rewind button of a user row as a person's click would, and tells what stood in the
+// very task of the click.
+function clickRewind(row) {
+  const button = userRows()[row]?.querySelector(".msg-actions > button:has(.icon-rewind)");
+  if (!button) throw new Error(`user row ${row} has no rewind button`);
+  const seen = look();
+  button.click();
+  return seen;
+}
+
+// Two marker requests, one after the other, the first a macrotask from now. Whatever the page has
+// asked for before is then counted at the front; why two, is told there.
+async function fence(id) {
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  for (let trip = 1; trip <= 2; trip += 1) await fetch(`/__fence/${id}`, { cache: "no-store" });
+  return true;
+}
+
+function frame() {
+  return new Promise((resolve) => requestAnimationFrame(() => resolve(true)));
+}
+
+window.__e2e = { pane, look, until, clickRewind, fence, frame };
+pane.connect();

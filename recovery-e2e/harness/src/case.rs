@@ -1,0 +1,142 @@
+//! One case, from an empty folder to its verdict.
+
+use std::any::Any;
+use std::fs;
+use std::panic::AssertUnwindSafe;
+use std::time::Instant;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use futures_util::FutureExt;
+
+use crate::journal::CaseResult;
+use crate::plan::Job;
+use crate::redact::Redactor;
+use crate::stage::{Ground, Stage, StageConfig, StageError};
+use crate::verdict::{Outcome, Stamp, Verdict, conclude, judge_control};
+
+/// What all cases of a run have in common.
+pub struct Common {
+    /// The browser to start.
+    pub browser: Utf8PathBuf,
+    /// The node to start.
+    pub node: Utf8PathBuf,
+    /// The run's temporary folder.
+    pub temp: Utf8PathBuf,
+    /// The run's out folder.
+    pub out: Utf8PathBuf,
+    /// Knows the secrets of all stages.
+    pub redactor: Redactor,
+}
+
+/// Runs a case. Whatever goes wrong in it is its outcome, also a panic.
+///
+/// Dropped before its end, it leaves no process; its temporary folder goes with the run's.
+pub async fn run(common: &Common, job: &Job) -> CaseResult {
+    let start = Instant::now();
+    let artifacts = common.out.join(&job.case.dir);
+    let temp = common.temp.join(job.case.dir.as_str().replace('/', "-"));
+
+    let (verdict, ground) = match make_folders([&artifacts, &temp]) {
+        Ok(()) => on_a_stage(common, job, &artifacts, &temp).await,
+        Err(verdict) => (verdict, Ground::default()),
+    };
+    let verdict = match fs::remove_dir_all(&temp) {
+        Err(error) if temp.exists() => broken(format!("{temp} cannot be removed: {error}")),
+        _ => verdict,
+    };
+    let verdict = match job.control {
+        Some(control) => judge_control(control.predicted, verdict),
+        None => verdict,
+    };
+    CaseResult {
+        case: job.case.id.clone(),
+        outcome: verdict.outcome,
+        stamp: verdict.stamp,
+        reason: verdict.reason.map(|reason| common.redactor.clean(&reason)),
+        seconds: start.elapsed().as_secs_f64(),
+        phases: ground.phases,
+        evidence: ground.evidence,
+        receipts: ground.receipts,
+        artifacts: files_in(&artifacts),
+    }
+}
+
+async fn on_a_stage(
+    common: &Common,
+    job: &Job,
+    artifacts: &Utf8Path,
+    temp: &Utf8Path,
+) -> (Verdict, Ground) {
+    let config = StageConfig {
+        browser: &common.browser,
+        node: &common.node,
+        temp,
+        artifacts,
+        redactor: &common.redactor,
+    };
+    let mut stage = match Stage::set(config).await {
+        Ok(stage) => stage,
+        Err(error) => return (broken(error.to_string()), Ground::default()),
+    };
+    if let Some(control) = job.control {
+        stage.front.patch(control.patch());
+    }
+    let story = AssertUnwindSafe(tell(&mut stage, job)).catch_unwind().await;
+    let told = match story {
+        Ok(Ok(stamp)) => Ok(stamp),
+        Ok(Err(error)) if error.is_missed_edge() => {
+            Err(Verdict::without_stamp(Outcome::Inconclusive, error.to_string()))
+        }
+        Ok(Err(error)) => Err(broken(error.to_string())),
+        Err(panic) => Err(broken(format!("the scenario panicked: {}", message_of(&*panic)))),
+    };
+    if told.is_err() {
+        // Whatever broke may have taken the page with it; then there is nothing to show.
+        let _ = stage.screenshot("failure").await;
+    }
+    match stage.close().await {
+        Ok(ground) => {
+            let conclude = |stamp| conclude(stamp, &ground.evidence, &ground.receipts);
+            (told.map_or_else(|verdict| verdict, conclude), ground)
+        }
+        Err(error) => (broken(error.to_string()), Ground::default()),
+    }
+}
+
+async fn tell(stage: &mut Stage, job: &Job) -> Result<Stamp, StageError> {
+    let stamp = (job.scenario.story)(stage).await?;
+    let exceptions = stage.page_exceptions();
+    stage.require("nothing in the page threw without being caught", exceptions == 0, exceptions);
+    let unforeseen = stage.unforeseen_model_calls();
+    stage.require("the model was called no more often than scripted", unforeseen == 0, unforeseen);
+    stage.stamp_title(&stamp.to_string()).await?;
+    stage.screenshot("end").await?;
+    Ok(stamp)
+}
+
+fn make_folders(folders: [&Utf8Path; 2]) -> Result<(), Verdict> {
+    for folder in folders {
+        fs::create_dir_all(folder)
+            .map_err(|error| broken(format!("{folder} cannot be made: {error}; is there room?")))?;
+    }
+    Ok(())
+}
+
+fn broken(reason: String) -> Verdict {
+    Verdict::without_stamp(Outcome::Error, reason)
+}
+
+/// What a panic said, as far as it said anything in words.
+fn message_of(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a word")
+}
+
+/// The names of the files in a folder, sorted.
+fn files_in(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
+    let Ok(entries) = folder.read_dir_utf8() else { return Vec::new() };
+    let mut names: Vec<_> =
+        entries.flatten().map(|entry| Utf8PathBuf::from(entry.file_name())).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,156 @@
+//! The inner process of a run: it does the work.
+
+use std::collections::VecDeque;
+use std::env;
+use std::io::IsTerminal;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
+
+use anyhow::Context;
+use camino::Utf8PathBuf;
+use time::OffsetDateTime;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::case::Common;
+use crate::cli::RunArgs;
+use crate::journal::{self, BrowserInfo, CaseView, Event, Journal, RunFinished, RunStarted};
+use crate::plan::Job;
+use crate::pool::{self, Pool};
+use crate::redact::Redactor;
+use crate::report::{self, exit_code, terminal};
+use crate::{descendants, lifeline, out, preflight};
+
+/// Runs `jobs` and returns the exit code.
+///
+/// # Errors
+/// When the environment is broken: no browser, no node, an out folder that is not ours.
+pub fn run(args: &RunArgs, jobs: Vec<Job>, temp: Utf8PathBuf) -> anyhow::Result<u8> {
+    descendants::adopt_orphans().context("this kernel has no child subreaper")?;
+    let rites = Arc::new(LastRites { out: args.out.clone(), temp, journal: OnceLock::new() });
+    let cut = rites.clone();
+    lifeline::watch(move || cut.perform()).context("no thread")?;
+    let runtime = tokio::runtime::Runtime::new().context("no runtime")?;
+    let code = runtime.block_on(work(args, jobs, &rites));
+    // From here on a cut lifeline changes nothing, and one that was cut before ends this process.
+    descendants::start_no_more();
+    descendants::kill_all();
+    code
+}
+
+async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow::Result<u8> {
+    let interrupt = CancellationToken::new();
+    tokio::spawn(interrupt_on_signal(interrupt.clone(), rites.clone()));
+
+    let begin = Instant::now();
+    let redactor = Redactor::default();
+    let (browser, node) = (browser_of(args)?, args.node());
+    let version = preflight::check(&browser, &node, &rites.temp, &redactor).await?;
+    out::prepare(&args.out)?;
+    let journal = Journal::create(&args.out.join(journal::FILE_NAME), redactor.clone())?;
+    let journal = Arc::new(journal);
+    let _ = rites.journal.set(journal.clone());
+
+    let started = RunStarted {
+        v: journal::VERSION,
+        run_id: random_id(),
+        started_at: OffsetDateTime::now_utc(),
+        harness_version: env!("CARGO_PKG_VERSION").to_owned(),
+        browser: BrowserInfo {
+            path: browser.to_string(),
+            version,
+            origin: env::var("E2E_BROWSER_ORIGIN").unwrap_or_else(|_| "--browser".to_owned()),
+        },
+        node: node.to_string(),
+        args: env::args().skip(1).collect(),
+        jobs: args.jobs(),
+        selected: u32::try_from(jobs.len()).unwrap_or(u32::MAX),
+    };
+    let colour = std::io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none();
+    println!("{}", terminal::head(&started));
+    journal.append(&Event::RunStarted(started))?;
+    for job in &jobs {
+        journal.append(&Event::Planned(job.case.clone()))?;
+    }
+
+    let out = args.out.clone();
+    let pool = Pool {
+        common: Common { browser, node, temp: rites.temp.clone(), out: args.out.clone(), redactor },
+        journal: journal.clone(),
+        waiting: Mutex::new(VecDeque::from(jobs)),
+        begin,
+        interrupt: interrupt.clone(),
+        on_verdict: Box::new(move |CaseView { case, result }| {
+            println!("{}", terminal::verdict(&case, &result, &out, colour));
+        }),
+    };
+    pool::run(Arc::new(pool), args.jobs()).await?;
+    journal.append(&Event::RunFinished(RunFinished {
+        seconds: begin.elapsed().as_secs_f64(),
+        interrupted: interrupt.is_cancelled(),
+    }))?;
+    let summary = report::write_all(&args.out)?;
+    println!("{}", terminal::end(&summary, &args.out));
+    Ok(exit_code(&summary))
+}
+
+fn browser_of(args: &RunArgs) -> anyhow::Result<Utf8PathBuf> {
+    args.browser.clone().context(
+        "no browser is named: give the path of a Chromium with --browser or in E2E_BROWSER \
+         (`cargo xtask e2e` finds one)",
+    )
+}
+
+/// The first signal ends the run in good order; a second one ends it now.
+async fn interrupt_on_signal(
+    interrupt: CancellationToken,
+    rites: Arc<LastRites>,
+) -> std::io::Result<()> {
+    let mut signals = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()]
+        .into_iter()
+        .map(signal)
+        .collect::<Result<Vec<_>, _>>()?;
+    loop {
+        let next = signals.iter_mut().map(|signal| Box::pin(signal.recv()));
+        futures_util::future::select_all(next).await;
+        if interrupt.is_cancelled() {
+            std::thread::spawn(move || rites.perform());
+            return Ok(());
+        }
+        eprintln!("recovery-e2e: interrupted; ending what runs (once more to kill it)");
+        interrupt.cancel();
+    }
+}
+
+/// What is done when this process has to end at once.
+struct LastRites {
+    out: Utf8PathBuf,
+    temp: Utf8PathBuf,
+    journal: OnceLock<Arc<Journal>>,
+}
+
+impl LastRites {
+    /// Ends this process and everything below it. The journal keeps what was finished before, and
+    /// takes nothing that this very end would make of the others.
+    fn perform(&self) {
+        descendants::start_no_more();
+        let journal = self.journal.get();
+        if let Some(journal) = journal {
+            journal.close();
+        }
+        descendants::kill_all();
+        if journal.is_some()
+            && let Err(error) = report::write_all(&self.out)
+        {
+            eprintln!("recovery-e2e: no report of the interrupted run: {error}");
+        }
+        // Whoever else is left to remove it, or to hear of it?
+        let _ = std::fs::remove_dir_all(&self.temp);
+        std::process::exit(1);
+    }
+}
+
+/// 64 random bits in hex.
+fn random_id() -> String {
+    format!("{:016x}", getrandom::u64().unwrap_or_default())
+}

@@ -1,0 +1,83 @@
+//! The scenarios: what each proves, and how each can fail.
+
+mod rewind_failed_window;
+mod rewind_window;
+mod words;
+
+use std::pin::Pin;
+
+use crate::front::{Edit, Patch};
+use crate::stage::{Stage, StageError};
+use crate::verdict::Stamp;
+
+/// The story of a scenario: it drives the stage, and ends with a stamp.
+pub type Story = for<'a> fn(
+    &'a mut Stage,
+)
+    -> Pin<Box<dyn Future<Output = Result<Stamp, StageError>> + Send + 'a>>;
+
+/// One scenario of the catalogue.
+pub struct Scenario {
+    /// Its number in the catalogue.
+    pub id: &'static str,
+    /// Its name on the command line and in reports.
+    pub name: &'static str,
+    /// The part of the application whose recovery it proves.
+    pub family: &'static str,
+    /// What it proves, in one sentence.
+    pub proves: &'static str,
+    /// The stamp of a success, in full.
+    pub success: &'static str,
+    /// The defects under which it must fail.
+    pub controls: &'static [Control],
+    /// How it goes.
+    pub story: Story,
+}
+
+/// A negative control: a defect put in on purpose, and the stamp that it must bring.
+pub struct Control {
+    /// What the defect is, as its name.
+    pub name: &'static str,
+    /// The served file of the client that is changed.
+    pub asset: &'static str,
+    /// The text that stands there exactly once.
+    pub find: &'static str,
+    /// What stands in its place.
+    pub replace: &'static str,
+    /// The stamp that it must bring, in full.
+    pub predicted: &'static str,
+}
+
+impl Control {
+    /// The change as the front proxy applies it.
+    pub fn patch(&self) -> Patch {
+        let edit = Edit { find: self.find.to_owned(), replace: self.replace.to_owned() };
+        Patch { asset: self.asset.to_owned(), edits: vec![edit] }
+    }
+}
+
+/// All scenarios, in the order of the catalogue.
+pub const REGISTRY: [&Scenario; 2] = [&rewind_window::SCENARIO, &rewind_failed_window::SCENARIO];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_scenario_has_a_name_of_its_own_and_a_control_that_fails_it() {
+        let names: HashSet<_> = REGISTRY.iter().map(|scenario| scenario.name).collect();
+        assert_eq!(names.len(), REGISTRY.len());
+        for scenario in REGISTRY {
+            let success: Stamp = scenario.success.parse().unwrap();
+            assert!(success.is_ready(), "{}", scenario.name);
+            assert!(!scenario.controls.is_empty(), "{} cannot be seen failing", scenario.name);
+            for control in scenario.controls {
+                let predicted: Stamp = control.predicted.parse().unwrap();
+                assert!(!predicted.is_ready(), "{}/{}", scenario.name, control.name);
+                assert_ne!(control.find, control.replace);
+            }
+        }
+    }
+}

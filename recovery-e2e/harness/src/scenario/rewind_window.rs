@@ -1,0 +1,74 @@
+//! E2: a second rewind click lands while the first one's refetch is still under way.
+
+use super::words::{Pane, rewinds, seed_three_turns};
+use super::{Control, Scenario};
+use crate::front::Class;
+use crate::stage::{Stage, StageError};
+use crate::verdict::Stamp;
+
+/// See the module.
+pub const SCENARIO: Scenario = Scenario {
+    id: "E2",
+    name: "rewind-window",
+    family: "interactive",
+    proves: "a rewind clicked while the transcript is being refetched never reaches the node",
+    success: "RECOVERY-READY-REWINDWIN-posts1",
+    controls: &[Control {
+        name: "gate-is-busy-alone",
+        asset: "/static/recovery/gate.js",
+        find: "return state.busy || state.latch;",
+        replace: "return state.busy;",
+        predicted: "RECOVERY-FAILED-REWINDWIN-posts2-rows0",
+    }],
+    story: |stage| Box::pin(story(stage)),
+};
+
+async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
+    stage.phase("seed");
+    let ws = seed_three_turns(stage, "rewind-window").await?;
+    stage.phase("first paint");
+    let pane = Pane::open(stage, ws, 3).await?;
+    stage.screenshot("first-paint").await?;
+
+    stage.phase("fault");
+    let refetch = stage.front.hold(Class::History, 1);
+    pane.click_rewind(1).await?;
+    refetch.arrived().await?;
+    let seen = pane.click_rewind(0).await?;
+    pane.fence().await?;
+    let posts = rewinds(stage);
+    stage.require(
+        "at the second click the refetch was under way over three stale rows",
+        seen.rows == 3 && seen.latch && seen.queued.is_some() && !seen.busy,
+        seen,
+    );
+    stage.screenshot("fault").await?;
+
+    stage.phase("heal");
+    refetch.release();
+    pane.settled(stage).await?;
+    let rows = pane.look().await?.rows;
+    Ok(stamp(posts, rows))
+}
+
+/// Row 1 of 3 takes two turns away, so one row is left; a second rewind would take that one too.
+fn stamp(posts: u64, rows: u64) -> Stamp {
+    if posts == 1 && rows == 1 {
+        Stamp::ready("REWINDWIN").field("posts", posts)
+    } else {
+        Stamp::failed("REWINDWIN").field("posts", posts).field("rows", rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_rewind_that_left_one_row_is_ready() {
+        assert_eq!(stamp(1, 1).to_string(), SCENARIO.success);
+        assert_eq!(stamp(2, 0).to_string(), SCENARIO.controls[0].predicted);
+        assert!(!stamp(1, 3).is_ready(), "a transcript that never healed");
+        assert!(!stamp(0, 3).is_ready(), "a first rewind that never left the page");
+    }
+}

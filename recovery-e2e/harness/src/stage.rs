@@ -1,0 +1,270 @@
+//! What one scenario stands on: model server, node, front proxy and browser, shared with no other.
+
+pub mod browser;
+pub mod control;
+pub mod log;
+pub mod node;
+pub mod page;
+pub mod wire;
+
+use std::time::Instant;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use hyper::body::Bytes;
+
+use crate::edge::EdgeMissed;
+use crate::front::{Front, FrontConfig, FrontError, LocalPage};
+use crate::journal::Phase;
+use crate::model::{ModelError, ModelServer, Reply, Script};
+use crate::redact::Redactor;
+use crate::trace::{Trace, TraceError};
+use crate::verdict::{Evidence, ReceiptReport};
+use browser::{Browser, BrowserError};
+use control::{Control, ControlError};
+use log::{LogError, LogFile};
+use node::{Node, NodeConfig, NodeError};
+use page::{Page, PageError};
+use wire::{Wire, WireError};
+
+/// The stage broke: no verdict could be reached.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum StageError {
+    #[error(transparent)]
+    Node(#[from] NodeError),
+    #[error(transparent)]
+    Browser(#[from] BrowserError),
+    #[error(transparent)]
+    Page(#[from] PageError),
+    #[error(transparent)]
+    Front(#[from] FrontError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    #[error(transparent)]
+    Control(#[from] ControlError),
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error(transparent)]
+    Log(#[from] LogError),
+    #[error(transparent)]
+    Edge(#[from] EdgeMissed),
+}
+
+/// What a stage is made of and where it may write.
+pub struct StageConfig<'a> {
+    /// The browser to start.
+    pub browser: &'a Utf8Path,
+    /// The node to start.
+    pub node: &'a Utf8Path,
+    /// A temporary folder of this stage's own, removed by whoever made it.
+    pub temp: &'a Utf8Path,
+    /// The folder of the scenario's artifacts.
+    pub artifacts: &'a Utf8Path,
+    /// Learns every secret of the stage.
+    pub redactor: &'a Redactor,
+}
+
+/// A running stage. Dropping it ends all of its processes; [`Stage::close`] also waits for that.
+pub struct Stage {
+    /// The only origin that the browser sees.
+    pub front: Front,
+    /// The node's public wire, straight.
+    pub wire: Wire,
+    /// The node's control socket.
+    pub control: Control,
+    model: ModelServer,
+    scripts: Vec<Script>,
+    node: Node,
+    browser: Browser,
+    page: Option<Page>,
+    artifacts: Utf8PathBuf,
+    redactor: Redactor,
+    trace: Trace,
+    evidence: Vec<Evidence>,
+    phases: Vec<(String, Instant)>,
+    screenshots: usize,
+}
+
+/// What a verdict on this stage rests on.
+#[derive(Debug, Default)]
+pub struct Ground {
+    /// The observations.
+    pub evidence: Vec<Evidence>,
+    /// What became of the faults.
+    pub receipts: Vec<ReceiptReport>,
+    /// The scenario's phases.
+    pub phases: Vec<Phase>,
+}
+
+impl StageError {
+    /// Whether the stage works and something awaited did not happen on it.
+    pub fn is_missed_edge(&self) -> bool {
+        matches!(
+            self,
+            StageError::Edge(_)
+                | StageError::Page(PageError::Edge(_))
+                | StageError::Wire(WireError::Edge(_))
+        )
+    }
+}
+
+impl Stage {
+    /// Sets a stage up: everything runs, and no page is open.
+    ///
+    /// # Errors
+    /// When a part of it does not start.
+    pub async fn set(config: StageConfig<'_>) -> Result<Stage, StageError> {
+        let begin = Instant::now();
+        let trace =
+            Trace::create(&config.artifacts.join("counters.jsonl"), config.redactor.clone())?;
+        trace.phase("set");
+        let model = ModelServer::start().await?;
+        let front = Front::start(FrontConfig {
+            upstream: None,
+            pages: own_pages(),
+            trace: trace.clone(),
+            redactor: config.redactor.clone(),
+            requests_log: config.artifacts.join("requests.jsonl"),
+        })
+        .await?;
+        let node_log = config.artifacts.join("node.log");
+        let node = Node::start(NodeConfig {
+            program: config.node,
+            folder: config.temp,
+            public_origin: front.origin(),
+            log: &node_log,
+            redactor: config.redactor,
+        });
+        let browser_log = config.artifacts.join("browser.log");
+        let browser = Browser::launch(config.browser, config.temp, &browser_log, config.redactor);
+        let (node, browser) = tokio::join!(node, browser);
+        let (node, browser) = (node?, browser?);
+        front.point_at(node.address());
+        Ok(Stage {
+            wire: Wire::new(node.address(), node.login().token()),
+            control: Control::new(node.control_socket())?,
+            front,
+            model,
+            scripts: Vec::new(),
+            node,
+            browser,
+            page: None,
+            artifacts: config.artifacts.to_owned(),
+            redactor: config.redactor.clone(),
+            trace,
+            evidence: Vec::new(),
+            phases: vec![("set".to_owned(), begin)],
+            screenshots: 0,
+        })
+    }
+
+    /// From here on the scenario is in this phase: every trace event says so, and its time is told.
+    pub fn phase(&mut self, name: &str) {
+        self.trace.phase(name);
+        self.phases.push((name.to_owned(), Instant::now()));
+    }
+
+    /// An observation that the verdict rests on: where it did not hold, there is no verdict.
+    pub fn require(&mut self, what: &str, held: bool, saw: impl std::fmt::Display) {
+        let saw = self.redactor.clean(&saw.to_string());
+        self.evidence.push(Evidence { what: what.to_owned(), held, saw });
+    }
+
+    /// Has the model answer one workstream's calls with `replies`, one by one; the answer is the
+    /// model's URL for that workstream.
+    ///
+    /// # Errors
+    /// When there is such a script already.
+    pub fn script(&mut self, name: &str, replies: Vec<Reply>) -> Result<String, StageError> {
+        let script = self.model.script(name, replies)?;
+        let url = script.base_url().to_owned();
+        self.scripts.push(script);
+        Ok(url)
+    }
+
+    /// How many calls the model had that no script foresaw.
+    pub fn unforeseen_model_calls(&self) -> usize {
+        self.scripts.iter().map(Script::overrun).sum()
+    }
+
+    /// Opens the stage's one page, logged in, at `path`.
+    ///
+    /// # Errors
+    /// When the page does not load.
+    pub async fn open(&mut self, path: &str) -> Result<Page, StageError> {
+        let console = LogFile::create(&self.artifacts.join("console.log"), self.redactor.clone())?;
+        let page = Page::new(&self.browser, console).await?;
+        self.page = Some(page.clone());
+        page.goto(self.node.login().url()).await?;
+        page.goto(&format!("{}{path}", self.front.origin())).await?;
+        Ok(page)
+    }
+
+    /// Keeps what the page looks like now.
+    ///
+    /// # Errors
+    /// When the page cannot be seen.
+    pub async fn screenshot(&mut self, moment: &str) -> Result<(), StageError> {
+        if let Some(page) = &self.page {
+            self.screenshots += 1;
+            let path = self.artifacts.join(format!("{}-{moment}.png", self.screenshots));
+            page.screenshot(&path).await?;
+        }
+        Ok(())
+    }
+
+    /// Shows a verdict to a person who watches.
+    ///
+    /// # Errors
+    /// When the page does not take a title.
+    pub async fn stamp_title(&self, stamp: &str) -> Result<(), StageError> {
+        if let Some(page) = &self.page {
+            let title = serde_json::Value::from(stamp);
+            page.eval::<String>("a title", &format!("document.title = {title}")).await?;
+        }
+        Ok(())
+    }
+
+    /// How many exceptions nothing in the page has caught.
+    pub fn page_exceptions(&self) -> u64 {
+        self.page.as_ref().map_or(0, Page::exceptions)
+    }
+
+    /// Ends all of it, waits until nothing runs any more, and tells what the verdict rests on and
+    /// how long each phase took.
+    ///
+    /// # Errors
+    /// When the trace or the records could not be written: evidence is missing.
+    pub async fn close(self) -> Result<Ground, StageError> {
+        let ends = self.phases.iter().skip(1).map(|(_, begin)| *begin).chain([Instant::now()]);
+        let phases = self.phases.iter().zip(ends).map(|((name, begin), end)| Phase {
+            name: name.clone(),
+            seconds: (end - *begin).as_secs_f64(),
+        });
+        let phases = phases.collect();
+        let receipts = self.front.receipts().iter().map(ReceiptReport::from).collect();
+        tokio::join!(self.browser.close(), self.node.stop());
+        self.front.shutdown().await?;
+        self.trace.check()?;
+        Ok(Ground { evidence: self.evidence, receipts, phases })
+    }
+}
+
+/// The harness's own pages, served at the front's origin.
+fn own_pages() -> Vec<LocalPage> {
+    let page = |path: &str, content_type: &str, body: &'static str| LocalPage {
+        path: path.to_owned(),
+        content_type: content_type.to_owned(),
+        body: Bytes::from_static(body.as_bytes()),
+    };
+    vec![
+        page("/recovery", "text/html; charset=utf-8", include_str!("../pages/recovery.html")),
+        page(
+            "/recovery.js",
+            "text/javascript; charset=utf-8",
+            include_str!("../pages/recovery.js"),
+        ),
+    ]
+}

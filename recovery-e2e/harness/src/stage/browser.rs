@@ -1,0 +1,187 @@
+//! A Chromium of the stage's own: its process, its profile, and the connection to it.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use chromiumoxide::error::CdpError;
+use chromiumoxide::handler::HandlerConfig;
+use futures_util::StreamExt;
+use tokio::process::Command;
+use tokio::task::JoinHandle;
+
+use crate::edge::{self, EdgeMissed};
+use crate::process::Process;
+use crate::redact::Redactor;
+use crate::stage::log::{LogError, LogFile};
+
+/// What every browser of a stage is started with.
+///
+/// The first three keep a page that nobody looks at as quick as one that somebody does; the others
+/// keep the browser from doing anything of its own, and from asking anything of the machine.
+const FLAGS: [&str; 16] = [
+    "--disable-background-timer-throttling",
+    "--disable-renderer-backgrounding",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-extensions",
+    "--disable-gpu",
+    "--disable-sync",
+    "--headless=new",
+    "--hide-scrollbars",
+    "--mute-audio",
+    "--no-default-browser-check",
+    "--no-first-run",
+    "--password-store=basic",
+    "--remote-debugging-port=0",
+    "--window-size=1280,900",
+];
+
+/// What precedes the address in the line by which Chromium tells where its DevTools listen.
+const LISTENING: &str = "DevTools listening on ";
+
+/// The least room in /dev/shm that tabs are trusted with, in bytes: containers often have 64 MiB,
+/// and tabs crash there.
+const MIN_SHM: u64 = 256 << 20;
+
+/// A browser that is of no use to a scenario.
+#[derive(Debug, thiserror::Error)]
+pub enum BrowserError {
+    /// The program could not be started at all.
+    #[error("{program} does not start: {source}; name a Chromium with --browser")]
+    Start {
+        /// The program.
+        program: Utf8PathBuf,
+        /// What the kernel says.
+        source: std::io::Error,
+    },
+    /// It ended, or closed its standard error, and had not told where its DevTools listen.
+    #[error(
+        "{program} is no browser that can be driven: it ended without telling where its DevTools \
+         listen, and said {said:?}; name a Chromium with --browser"
+    )]
+    NoDevTools {
+        /// The program.
+        program: Utf8PathBuf,
+        /// The last lines that it printed.
+        said: String,
+    },
+    /// An edge of the browser that never came.
+    #[error("the browser: {0}")]
+    Edge(#[from] EdgeMissed),
+    /// It refused a command, or the connection broke.
+    #[error("the browser, asked for {what}: {source}")]
+    Protocol {
+        /// What it was asked for.
+        what: String,
+        /// What came instead.
+        source: Box<CdpError>,
+    },
+    /// Its log could not be written.
+    #[error(transparent)]
+    Log(#[from] LogError),
+}
+
+/// A running browser. Dropping it kills all of its processes.
+pub struct Browser {
+    process: Process,
+    connection: chromiumoxide::Browser,
+    /// Polls the connection all the time: without that no command is ever answered.
+    handler: JoinHandle<()>,
+}
+
+impl Browser {
+    /// Starts `program` with a fresh profile in `folder`; what it prints goes to `log`.
+    ///
+    /// # Errors
+    /// When it cannot be started or is no browser.
+    pub async fn launch(
+        program: &Utf8Path,
+        folder: &Utf8Path,
+        log: &Utf8Path,
+        redactor: &Redactor,
+    ) -> Result<Browser, BrowserError> {
+        let mut command = Command::new(program);
+        command
+            .args(FLAGS)
+            .args(flags_of_this_machine())
+            .arg(format!("--user-data-dir={}", folder.join("profile")))
+            .env("XDG_CONFIG_HOME", folder.join("config"))
+            .env("XDG_CACHE_HOME", folder.join("cache"));
+        let mut process = Process::start(command)
+            .map_err(|source| BrowserError::Start { program: program.to_owned(), source })?;
+
+        let log = LogFile::create(log, redactor.clone())?;
+        let told = log.follow(process.take_stderr(), |line| {
+            line.split_once(LISTENING).map(|(_, address)| address.trim().to_owned())
+        });
+        let address = edge::within("the address of its DevTools", told, || log.last_lines())
+            .await?
+            .map_err(|_| BrowserError::NoDevTools {
+                program: program.to_owned(),
+                said: log.last_lines(),
+            })?;
+
+        let config = HandlerConfig { viewport: None, ..HandlerConfig::default() };
+        let (connection, mut events) =
+            bounded("a connection", chromiumoxide::Browser::connect_with_config(address, config))
+                .await?;
+        let handler = tokio::spawn(async move { while events.next().await.is_some() {} });
+        Ok(Browser { process, connection, handler })
+    }
+
+    /// What the browser says it is, as `HeadlessChrome/156.0.1.2`.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub async fn version(&self) -> Result<String, BrowserError> {
+        Ok(bounded("its version", self.connection.version()).await?.product)
+    }
+
+    /// A fresh, empty page.
+    ///
+    /// # Errors
+    /// When the browser does not make one.
+    pub async fn new_page(&self) -> Result<chromiumoxide::Page, BrowserError> {
+        bounded("a page", self.connection.new_page("about:blank")).await
+    }
+
+    /// Ends the browser, and returns when nothing of it runs any more.
+    ///
+    /// It is killed, not asked: its profile is thrown away, and a helper could hold an orderly end
+    /// up for ever.
+    pub async fn close(mut self) {
+        self.process.kill().await;
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        self.handler.abort();
+    }
+}
+
+/// A command to the browser with a deadline: its own is known not to fire always.
+pub(super) async fn bounded<T>(
+    what: &str,
+    command: impl Future<Output = Result<T, CdpError>>,
+) -> Result<T, BrowserError> {
+    edge::within(&format!("the answer to {what}"), command, || "no answer".to_owned())
+        .await?
+        .map_err(|source| BrowserError::Protocol {
+            what: what.to_owned(),
+            source: Box::new(source),
+        })
+}
+
+/// What this machine needs besides.
+fn flags_of_this_machine() -> Vec<&'static str> {
+    let mut flags = Vec::new();
+    if rustix::process::geteuid().is_root() {
+        // Chromium refuses to sandbox root's processes.
+        flags.push("--no-sandbox");
+    }
+    let room = rustix::fs::statvfs("/dev/shm").map_or(0, |stat| stat.f_blocks * stat.f_frsize);
+    if room < MIN_SHM {
+        flags.push("--disable-dev-shm-usage");
+    }
+    flags
+}

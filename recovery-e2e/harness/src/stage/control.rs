@@ -1,0 +1,70 @@
+//! The node's control socket: what only the node itself can tell.
+
+use std::collections::HashMap;
+
+use camino::Utf8Path;
+use serde::Deserialize;
+
+use crate::edge::{self, EdgeMissed};
+use crate::stage::wire::WsId;
+
+/// A control socket that does not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ControlError {
+    /// No connection, no answer, or not the one that was to come.
+    #[error("the node's control socket: {0}")]
+    Transport(#[from] reqwest::Error),
+    /// An answer that never came.
+    #[error("the node's control socket: {0}")]
+    Edge(#[from] EdgeMissed),
+}
+
+/// A client of one node's control socket.
+pub struct Control {
+    client: reqwest::Client,
+}
+
+/// The node's own counters.
+#[derive(Clone, Debug, Deserialize)]
+pub struct NodeCounters {
+    /// How often a workstream's rows were read from storage.
+    pub load_calls: u64,
+    /// How often the model was called.
+    pub model_calls: u64,
+    lanes: HashMap<String, Lane>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Lane {
+    head: Option<String>,
+}
+
+impl NodeCounters {
+    /// The id of the last event that the workstream has published, if it has published any since
+    /// it was loaded.
+    pub fn head(&self, ws: &WsId) -> Option<&str> {
+        self.lanes.get(ws.as_str())?.head.as_deref()
+    }
+}
+
+impl Control {
+    /// A client of the socket at `path`.
+    ///
+    /// # Errors
+    /// When no client can be made.
+    pub fn new(path: &Utf8Path) -> Result<Control, ControlError> {
+        let client = reqwest::Client::builder().unix_socket(path.as_std_path()).build()?;
+        Ok(Control { client })
+    }
+
+    /// The counters as they stand. Whatever the node has answered before is in them.
+    ///
+    /// # Errors
+    /// When the socket does not answer.
+    pub async fn counters(&self) -> Result<NodeCounters, ControlError> {
+        // The host is part of HTTP and means nothing on a Unix socket.
+        let request = self.client.get("http://control/counters").send();
+        let answer = edge::within("its counters", request, || "no answer".to_owned()).await??;
+        Ok(answer.error_for_status()?.json().await?)
+    }
+}

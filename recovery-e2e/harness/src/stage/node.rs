@@ -1,0 +1,162 @@
+//! The node under test: its process, its data folder, and its wire.
+
+use std::net::SocketAddr;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::Deserialize;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::Command;
+
+use crate::edge::{self, EdgeMissed};
+use crate::process::Process;
+use crate::redact::Redactor;
+use crate::stage::log::{LogError, LogFile};
+
+/// How long a node may take to end after SIGTERM.
+const STOP_PATIENCE: Duration = Duration::from_secs(10);
+
+/// A node that does not do what a node does.
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// The program could not be started at all.
+    #[error("{program} does not start: {source}; build it, or name another with --node")]
+    Start {
+        /// The program.
+        program: Utf8PathBuf,
+        /// What the kernel says.
+        source: std::io::Error,
+    },
+    /// It ended, or closed its standard output, and had not told its address.
+    #[error("{program} is no node: it ended without telling its address, and said {said:?}")]
+    NoAddress {
+        /// The program.
+        program: Utf8PathBuf,
+        /// The last lines that it printed.
+        said: String,
+    },
+    /// An edge of the node that never came.
+    #[error("the node: {0}")]
+    Edge(#[from] EdgeMissed),
+    /// Its log could not be written.
+    #[error(transparent)]
+    Log(#[from] LogError),
+}
+
+/// What a node prints when it listens.
+#[derive(Debug, Deserialize)]
+struct Listening {
+    address: SocketAddr,
+    login_url: String,
+}
+
+/// How a node is started, the first time and every time after.
+pub struct NodeConfig<'a> {
+    /// The program, a `recovery-node-control`.
+    pub program: &'a Utf8Path,
+    /// A folder of this node's own, for its data and its control socket.
+    pub folder: &'a Utf8Path,
+    /// The origin by which the browser knows it.
+    pub public_origin: &'a str,
+    /// Where its log goes.
+    pub log: &'a Utf8Path,
+    /// Learns the node's token.
+    pub redactor: &'a Redactor,
+}
+
+/// A running node. Dropping it kills all of its processes.
+pub struct Node {
+    process: Process,
+    address: SocketAddr,
+    login: LoginUrl,
+    control_socket: Utf8PathBuf,
+}
+
+impl Node {
+    /// Starts a node on a port of the kernel's choice, and waits until it listens.
+    ///
+    /// # Errors
+    /// When it cannot be started or is no node.
+    pub async fn start(config: NodeConfig<'_>) -> Result<Node, NodeError> {
+        let control_socket = config.folder.join("control.sock");
+        let mut command = Command::new(config.program);
+        command
+            .arg("serve")
+            .args(["--data-dir", config.folder.join("data").as_str()])
+            .args(["--listen", "127.0.0.1:0"])
+            .args(["--public-origin", config.public_origin])
+            .args(["--control-socket", control_socket.as_str()]);
+        let mut process = Process::start(command)
+            .map_err(|source| NodeError::Start { program: config.program.to_owned(), source })?;
+
+        let log = LogFile::create(config.log, config.redactor.clone())?;
+        log.follow(process.take_stderr(), |_| None::<()>);
+        let mut output =
+            BufReader::new(process.take_stdout().ok_or_else(|| silent(&config, &log))?);
+        let mut line = String::new();
+        let told = edge::within("its address", output.read_line(&mut line), || log.last_lines());
+        told.await?.map_err(|_| silent(&config, &log))?;
+        let Listening { address, login_url } =
+            serde_json::from_str(&line).map_err(|_| silent(&config, &log))?;
+        let login =
+            LoginUrl::new(login_url, config.redactor).ok_or_else(|| silent(&config, &log))?;
+        // Only now: before this the log would have kept the token.
+        log.follow(Some(output), |_| None::<()>);
+        Ok(Node { process, address, login, control_socket })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// How a browser and the harness itself prove who they are.
+    pub fn login(&self) -> &LoginUrl {
+        &self.login
+    }
+
+    /// Its control socket.
+    pub fn control_socket(&self) -> &Utf8Path {
+        &self.control_socket
+    }
+
+    /// Asks it to end, and returns its status, or none when it had to be killed.
+    pub async fn stop(mut self) -> Option<ExitStatus> {
+        self.process.stop(STOP_PATIENCE).await
+    }
+
+    /// Kills it, and then what it left.
+    pub async fn kill(mut self) {
+        self.process.kill().await;
+    }
+}
+
+fn silent(config: &NodeConfig<'_>, log: &LogFile) -> NodeError {
+    NodeError::NoAddress { program: config.program.to_owned(), said: log.last_lines() }
+}
+
+/// The URL that logs a browser in. It is a secret, so it has no `Debug`.
+pub struct LoginUrl {
+    url: String,
+    token: String,
+}
+
+impl LoginUrl {
+    fn new(url: String, redactor: &Redactor) -> Option<LoginUrl> {
+        let (_, token) = url.split_once("?token=")?;
+        let token = token.to_owned();
+        redactor.learn(&token);
+        Some(LoginUrl { url, token })
+    }
+
+    /// The URL.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The bearer token in it.
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+}

@@ -1,0 +1,93 @@
+//! The outer process: it starts the inner one, forwards signals to it, and when it has ended,
+//! however it ended, leaves nothing of it behind.
+
+use std::env;
+use std::process::{ExitStatus, Stdio};
+
+use anyhow::Context;
+use camino::{Utf8Path, Utf8PathBuf};
+use rustix::process::{Pid, Signal};
+use tokio::process::{Child, Command};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::descendants;
+use crate::report::{self, exit_code};
+
+/// Holds the run's temporary folder; that it is set tells the inner process what it is.
+const INNER: &str = "RECOVERY_E2E_INNER";
+
+/// How the names of all temporary folders of this program begin.
+const TEMP_PREFIX: &str = "recovery-e2e-";
+
+/// The temporary folder of this run, when this is its inner process.
+pub fn inner_temp() -> Option<Utf8PathBuf> {
+    env::var(INNER).ok().map(Utf8PathBuf::from)
+}
+
+/// Runs this command again as the inner process, below this one, and returns its exit code.
+///
+/// When the inner process dies of a signal, the reports are made here, from the journal that it
+/// left in `out`.
+///
+/// # Errors
+/// When the inner process cannot be started.
+pub fn supervise(out: &Utf8Path) -> anyhow::Result<u8> {
+    descendants::adopt_orphans().context("this kernel has no child subreaper")?;
+    let temp = tempfile::Builder::new()
+        .prefix(TEMP_PREFIX)
+        .tempdir()
+        .context("no temporary folder; is TMPDIR writable?")?;
+    let status = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("no runtime")?
+        .block_on(run_inner(Utf8Path::from_path(temp.path()).context("TMPDIR is not UTF-8")?));
+    descendants::start_no_more();
+    descendants::kill_all();
+    temp.close().context("the temporary folder cannot be removed")?;
+    Ok(match status?.code() {
+        Some(code) => u8::try_from(code).unwrap_or(1),
+        None => {
+            eprintln!("recovery-e2e: the run was killed; what it had finished is reported");
+            let summary = report::write_all(out).context("no report of the killed run")?;
+            exit_code(&summary)
+        }
+    })
+}
+
+async fn run_inner(temp: &Utf8Path) -> anyhow::Result<ExitStatus> {
+    let program = env::current_exe().context("where does this program stand?")?;
+    let mut inner = Command::new(program)
+        .args(env::args_os().skip(1))
+        .env(INNER, temp)
+        // The lifeline: only this process holds its other end, so its closing tells the inner
+        // process that this one is gone. A parent-death signal would follow a thread instead.
+        .stdin(Stdio::piped())
+        // A terminal's Ctrl-C reaches the inner process once: from here.
+        .process_group(0)
+        .spawn()
+        .context("the inner process does not start")?;
+    let lifeline = inner.stdin.take();
+    let status = forward_signals(&mut inner).await;
+    drop(lifeline);
+    status.context("the inner process cannot be waited for")
+}
+
+async fn forward_signals(inner: &mut Child) -> std::io::Result<ExitStatus> {
+    let pid = inner.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    loop {
+        let forwarded = tokio::select! {
+            status = inner.wait() => return status,
+            _ = interrupt.recv() => Signal::INT,
+            _ = terminate.recv() => Signal::TERM,
+            _ = hangup.recv() => Signal::HUP,
+        };
+        if let Some(pid) = pid {
+            // It may have ended at this very moment, which the next wait tells.
+            let _ = rustix::process::kill_process(pid, forwarded);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What the command answers to arguments and environments that cannot work.
+
+mod support;
+
+use support::{Harness, Scratch};
+
+/// Runs the command to its end and returns its exit code and what it said on standard error.
+fn refused(scratch: &Scratch, args: &[&str]) -> (Option<i32>, String) {
+    let output = Harness::command(scratch).args(args).output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn an_unknown_scenario_is_refused_with_the_names_that_there_are() {
+    let scratch = Scratch::new();
+    let (code, said) = refused(&scratch, &["run", "-s", "rewind-windmill"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("no scenario is named rewind-windmill"), "{said}");
+    assert!(said.contains("rewind-window"), "{said}");
+}
+
+#[test]
+fn no_worker_at_all_is_refused() {
+    let scratch = Scratch::new();
+    let (code, said) = refused(&scratch, &["run", "--jobs", "0"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("--jobs"), "{said}");
+}
+
+#[test]
+fn a_run_without_a_browser_is_refused_and_says_how_to_name_one() {
+    let scratch = Scratch::new();
+    let (code, said) = refused(&scratch, &["run"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("--browser"), "{said}");
+}
+
+#[test]
+fn a_program_that_is_no_browser_is_refused_with_what_it_said_and_nothing_is_left() {
+    let scratch = Scratch::new();
+    let not_a_browser = scratch.program("not-a-browser", "echo 'I make tea' >&2");
+    let (code, said) = refused(&scratch, &["run", "--browser", not_a_browser.as_str()]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("is no browser that can be driven"), "{said}");
+    assert!(said.contains("I make tea"), "{said}");
+    scratch.assert_no_temp_is_left();
+}
+
+#[test]
+fn a_browser_that_is_not_there_is_refused_by_its_path() {
+    let scratch = Scratch::new();
+    let (code, said) = refused(&scratch, &["run", "--browser", "/nowhere/chromium"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("/nowhere/chromium does not start"), "{said}");
+}

@@ -1,0 +1,108 @@
+//! Whole runs, in a real browser: what they leave behind, and what remains when they are ended.
+//!
+//! Ignored by default, since they need a browser and a built node: `cargo xtask test` runs them.
+
+mod support;
+
+use std::fs;
+
+use camino::Utf8Path;
+use recovery_e2e::journal;
+use recovery_e2e::verdict::Outcome;
+use rustix::process::Signal;
+use support::{Harness, Scratch};
+
+/// A run of two cases in one slot, with the first verdict said and the second case under way.
+fn in_the_middle(scratch: &Scratch) -> Harness {
+    let args = ["-s", "rewind-failed-window", "--repeat-each", "2", "--jobs", "1"];
+    let mut harness = Harness::start(scratch, &args);
+    harness.wait_for_line("rewind-failed-window#1");
+    let second = scratch.out().join("scenarios/rewind-failed-window-2");
+    support::wait_for_file(&second.join("1-first-paint.png"));
+    harness
+}
+
+/// After the first case was ready and the second did not come to its end.
+fn assert_one_ready_and_one_interrupted(out: &Utf8Path) {
+    let view = journal::read(&out.join(journal::FILE_NAME)).unwrap();
+    let outcomes: Vec<_> = view.cases.iter().map(|case| case.result.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Ready, Outcome::Interrupted]);
+    let junit = fs::read_to_string(out.join("junit.xml")).unwrap();
+    let document = roxmltree::Document::parse(&junit).unwrap();
+    let cases: Vec<_> = document.descendants().filter(|n| n.has_tag_name("testcase")).collect();
+    assert_eq!(cases.len(), 2, "{junit}");
+    let errors: Vec<_> = document.descendants().filter(|n| n.has_tag_name("error")).collect();
+    assert_eq!(errors.len(), 1, "{junit}");
+    assert_eq!(errors[0].attribute("type"), Some("interrupted"));
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test"]
+fn a_killed_outer_process_leaves_no_process_and_a_report_of_what_was_finished() {
+    let scratch = Scratch::new();
+    let harness = in_the_middle(&scratch);
+    let outer = harness.outer();
+    let status = harness.end_by(Signal::KILL, outer);
+    assert_eq!(status.code(), None);
+    assert_one_ready_and_one_interrupted(&scratch.out());
+    scratch.assert_no_temp_is_left();
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test"]
+fn a_killed_inner_process_leaves_no_process_and_a_report_of_what_was_finished() {
+    let scratch = Scratch::new();
+    let harness = in_the_middle(&scratch);
+    let inner = harness.inner();
+    let status = harness.end_by(Signal::KILL, inner);
+    assert_eq!(status.code(), Some(1));
+    assert_one_ready_and_one_interrupted(&scratch.out());
+    scratch.assert_no_temp_is_left();
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test"]
+fn an_interrupt_ends_the_run_in_good_order() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let scratch = Scratch::new();
+        let harness = in_the_middle(&scratch);
+        let outer = harness.outer();
+        let status = harness.end_by(signal, outer);
+        assert_eq!(status.code(), Some(1));
+        assert_one_ready_and_one_interrupted(&scratch.out());
+        scratch.assert_no_temp_is_left();
+    }
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test"]
+fn no_artifact_holds_a_token_a_cookie_or_a_login_url() {
+    let scratch = Scratch::new();
+    let node = std::env::var("E2E_NODE").expect("`cargo xtask test` sets E2E_NODE");
+    // The node itself, and a copy of what it says on its standard output: its login URL.
+    let said = scratch.path().join("said");
+    let talking_node =
+        scratch.program("talking-node", &format!("exec '{node}' \"$@\" > >(exec tee -a '{said}')"));
+    let mut harness = Harness::start(&scratch, &["--node", talking_node.as_str(), "--controls"]);
+    harness.wait_for_line(" passed, 0 failed");
+
+    let said = fs::read_to_string(said).unwrap();
+    let tokens: Vec<_> = said
+        .lines()
+        .map(|line| line.split_once("token=").unwrap().1.trim_end_matches(['"', '}']))
+        .collect();
+    assert!(tokens.len() >= 3, "one of the pre-flight and one of each control: {said}");
+    assert!(tokens.iter().all(|token| token.len() >= 32), "{said}");
+    let mut files = 0;
+    for (path, content) in support::files_below(&scratch.out()) {
+        files += 1;
+        for token in &tokens {
+            assert!(!support::holds(&content, token.as_bytes()), "{path} holds a token");
+        }
+        let text = String::from_utf8_lossy(&content).to_lowercase();
+        for sign in ["login?token=", "set-cookie", "cookie:", "authorization"] {
+            assert!(!text.contains(sign), "{path} holds {sign}");
+        }
+    }
+    assert!(files > 10, "a run leaves reports, logs and screenshots; there are {files} files");
+}

@@ -1,0 +1,47 @@
+//! Building the node and the harness, always with the same features, so that nothing is
+//! compiled twice.
+
+use std::env;
+
+use anyhow::Context;
+use camino::Utf8PathBuf;
+use xshell::{Shell, cmd};
+
+/// What `e2e` starts.
+pub struct Built {
+    pub node: Utf8PathBuf,
+    pub harness: Utf8PathBuf,
+}
+
+/// The features that every build, check and test of the workspace has in common.
+pub const FEATURES: [&str; 2] = ["--features", "recovery-node/control"];
+
+/// The cargo that runs this command.
+pub fn cargo() -> String {
+    env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
+}
+
+/// A shell at the root of the workspace.
+pub fn workspace_shell() -> anyhow::Result<Shell> {
+    let sh = Shell::new()?;
+    let manifest = Utf8PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    sh.change_dir(manifest.parent().context("xtask stands in no workspace")?);
+    Ok(sh)
+}
+
+/// Builds the node with its control socket, and the harness.
+pub fn node_and_harness(sh: &Shell) -> anyhow::Result<Built> {
+    let cargo = cargo();
+    let features = FEATURES;
+    cmd!(
+        sh,
+        "{cargo} build --locked --workspace --bin recovery-node-control --bin recovery-e2e {features...}"
+    )
+    .quiet()
+    .run()
+    .context("the node and the harness do not build")?;
+    // xtask itself was built into the same folder.
+    let own = Utf8PathBuf::try_from(env::current_exe().context("where does xtask stand?")?)?;
+    let folder = own.parent().context("xtask stands in no folder")?;
+    Ok(Built { node: folder.join("recovery-node-control"), harness: folder.join("recovery-e2e") })
+}
