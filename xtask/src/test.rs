@@ -24,13 +24,16 @@ pub fn run(mut args: Arguments) -> anyhow::Result<()> {
             "{cargo} clippy --locked --workspace --all-targets {features...} -- --deny warnings"
         ),
     )?;
-    check("unit and wire tests", cmd!(sh, "{cargo} test --locked --workspace {features...}"))?;
-
     let browser = browser.resolve(&sh)?;
     let built = build::node_and_harness(&sh)?;
     let _node = sh.push_env("E2E_NODE", &built.node);
     let _browser = sh.push_env("E2E_BROWSER", &browser.path);
     let _origin = sh.push_env("E2E_BROWSER_ORIGIN", browser.origin);
+    // The tests that plain `cargo test` leaves out need just these.
+    check(
+        "unit, wire and whole-run tests",
+        cmd!(sh, "{cargo} test --locked --workspace {features...} -- --include-ignored"),
+    )?;
     let harness = &built.harness;
     check("the e2e suite", cmd!(sh, "{harness} run --out target/e2e"))?;
     check("the negative controls", cmd!(sh, "{harness} run --controls --out target/e2e-controls"))

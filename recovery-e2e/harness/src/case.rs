@@ -1,23 +1,26 @@
 //! One case, from an empty folder to its verdict.
 
 use std::any::Any;
-use std::fs;
+use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
+use std::{fs, io};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use futures_util::FutureExt;
 
-use crate::journal::CaseResult;
+use crate::journal::{BrowserInfo, CaseResult};
 use crate::plan::Job;
 use crate::redact::Redactor;
+use crate::report::{VERDICT_FILE, write_verdict_file};
+use crate::stage::browser::PAGE;
 use crate::stage::{Ground, Stage, StageConfig, StageError};
 use crate::verdict::{Outcome, Stamp, Verdict, conclude, judge_control};
 
 /// What all cases of a run have in common.
 pub struct Common {
     /// The browser to start.
-    pub browser: Utf8PathBuf,
+    pub browser: BrowserInfo,
     /// The node to start.
     pub node: Utf8PathBuf,
     /// The run's temporary folder.
@@ -34,21 +37,15 @@ pub struct Common {
 pub async fn run(common: &Common, job: &Job) -> CaseResult {
     let start = Instant::now();
     let artifacts = common.out.join(&job.case.dir);
-    let temp = common.temp.join(job.case.dir.as_str().replace('/', "-"));
-
-    let (verdict, ground) = match make_folders([&artifacts, &temp]) {
-        Ok(()) => on_a_stage(common, job, &artifacts, &temp).await,
-        Err(verdict) => (verdict, Ground::default()),
-    };
-    let verdict = match fs::remove_dir_all(&temp) {
-        Err(error) if temp.exists() => broken(format!("{temp} cannot be removed: {error}")),
-        _ => verdict,
+    let (verdict, ground) = match in_folders(common, job, &artifacts).await {
+        Ok(reached) => reached,
+        Err(error) => (broken(format!("{error}; is there room?")), Ground::default()),
     };
     let verdict = match job.control {
         Some(control) => judge_control(control.predicted, verdict),
         None => verdict,
     };
-    CaseResult {
+    let mut result = CaseResult {
         case: job.case.id.clone(),
         outcome: verdict.outcome,
         stamp: verdict.stamp,
@@ -57,8 +54,29 @@ pub async fn run(common: &Common, job: &Job) -> CaseResult {
         phases: ground.phases,
         evidence: ground.evidence,
         receipts: ground.receipts,
-        artifacts: files_in(&artifacts),
+        artifacts: files_in(&artifacts).chain([VERDICT_FILE.into()]).collect(),
+    };
+    let told = (&job.case, &result);
+    let (browser, redactor) = (&common.browser, &common.redactor);
+    if let Err(error) = write_verdict_file(&common.out, told, browser, &PAGE, redactor) {
+        result.outcome = Outcome::Error;
+        result.reason = Some(error.to_string());
     }
+    result
+}
+
+async fn in_folders(
+    common: &Common,
+    job: &Job,
+    artifacts: &Utf8Path,
+) -> io::Result<(Verdict, Ground)> {
+    fs::create_dir_all(artifacts)?;
+    // Short, since a path to a Unix socket has to fit into 108 bytes.
+    let temp = tempfile::tempdir_in(&common.temp)?;
+    let path = Utf8Path::from_path(temp.path()).ok_or(io::ErrorKind::InvalidFilename)?;
+    let reached = on_a_stage(common, job, artifacts, path).await;
+    temp.close()?;
+    Ok(reached)
 }
 
 async fn on_a_stage(
@@ -68,7 +86,7 @@ async fn on_a_stage(
     temp: &Utf8Path,
 ) -> (Verdict, Ground) {
     let config = StageConfig {
-        browser: &common.browser,
+        browser: Utf8Path::new(&common.browser.path),
         node: &common.node,
         temp,
         artifacts,
@@ -114,14 +132,6 @@ async fn tell(stage: &mut Stage, job: &Job) -> Result<Stamp, StageError> {
     Ok(stamp)
 }
 
-fn make_folders(folders: [&Utf8Path; 2]) -> Result<(), Verdict> {
-    for folder in folders {
-        fs::create_dir_all(folder)
-            .map_err(|error| broken(format!("{folder} cannot be made: {error}; is there room?")))?;
-    }
-    Ok(())
-}
-
 fn broken(reason: String) -> Verdict {
     Verdict::without_stamp(Outcome::Error, reason)
 }
@@ -133,10 +143,8 @@ fn message_of(panic: &(dyn Any + Send)) -> &str {
 }
 
 /// The names of the files in a folder, sorted.
-fn files_in(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
-    let Ok(entries) = folder.read_dir_utf8() else { return Vec::new() };
-    let mut names: Vec<_> =
-        entries.flatten().map(|entry| Utf8PathBuf::from(entry.file_name())).collect();
-    names.sort();
-    names
+fn files_in(folder: &Utf8Path) -> impl Iterator<Item = Utf8PathBuf> {
+    let entries = folder.read_dir_utf8().into_iter().flatten().flatten();
+    let names: BTreeSet<_> = entries.map(|entry| entry.file_name().into()).collect();
+    names.into_iter()
 }

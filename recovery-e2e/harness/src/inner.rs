@@ -19,6 +19,7 @@ use crate::plan::Job;
 use crate::pool::{self, Pool};
 use crate::redact::Redactor;
 use crate::report::{self, exit_code, terminal};
+use crate::supervisor::run_id;
 use crate::{descendants, lifeline, out, preflight};
 
 /// Runs `jobs` and returns the exit code.
@@ -51,16 +52,17 @@ async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow:
     let journal = Arc::new(journal);
     let _ = rites.journal.set(journal.clone());
 
+    let browser = BrowserInfo {
+        path: browser.to_string(),
+        version,
+        origin: env::var("E2E_BROWSER_ORIGIN").unwrap_or_else(|_| "--browser".to_owned()),
+    };
     let started = RunStarted {
         v: journal::VERSION,
-        run_id: random_id(),
+        run_id: run_id(&rites.temp).to_owned(),
         started_at: OffsetDateTime::now_utc(),
         harness_version: env!("CARGO_PKG_VERSION").to_owned(),
-        browser: BrowserInfo {
-            path: browser.to_string(),
-            version,
-            origin: env::var("E2E_BROWSER_ORIGIN").unwrap_or_else(|_| "--browser".to_owned()),
-        },
+        browser: browser.clone(),
         node: node.to_string(),
         args: env::args().skip(1).collect(),
         jobs: args.jobs(),
@@ -148,9 +150,4 @@ impl LastRites {
         let _ = std::fs::remove_dir_all(&self.temp);
         std::process::exit(1);
     }
-}
-
-/// 64 random bits in hex.
-fn random_id() -> String {
-    format!("{:016x}", getrandom::u64().unwrap_or_default())
 }

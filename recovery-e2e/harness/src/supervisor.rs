@@ -11,6 +11,7 @@ use tokio::process::{Child, Command};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::descendants;
+use crate::journal::{self, JournalView};
 use crate::report::{self, exit_code};
 
 /// Holds the run's temporary folder; that it is set tells the inner process what it is.
@@ -19,9 +20,17 @@ const INNER: &str = "RECOVERY_E2E_INNER";
 /// How the names of all temporary folders of this program begin.
 const TEMP_PREFIX: &str = "recovery-e2e-";
 
+/// How many random characters follow: enough that no two runs anywhere share a name.
+const TEMP_RANDOM: usize = 12;
+
 /// The temporary folder of this run, when this is its inner process.
 pub fn inner_temp() -> Option<Utf8PathBuf> {
     env::var(INNER).ok().map(Utf8PathBuf::from)
+}
+
+/// The name of a run among all others: that of its temporary folder.
+pub fn run_id(temp: &Utf8Path) -> &str {
+    temp.file_name().unwrap_or_default()
 }
 
 /// Runs this command again as the inner process, below this one, and returns its exit code.
@@ -35,24 +44,33 @@ pub fn supervise(out: &Utf8Path) -> anyhow::Result<u8> {
     descendants::adopt_orphans().context("this kernel has no child subreaper")?;
     let temp = tempfile::Builder::new()
         .prefix(TEMP_PREFIX)
+        .rand_bytes(TEMP_RANDOM)
         .tempdir()
         .context("no temporary folder; is TMPDIR writable?")?;
+    let path = Utf8Path::from_path(temp.path()).context("TMPDIR is not UTF-8")?.to_owned();
     let status = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .context("no runtime")?
-        .block_on(run_inner(Utf8Path::from_path(temp.path()).context("TMPDIR is not UTF-8")?));
+        .block_on(run_inner(&path));
     descendants::start_no_more();
     descendants::kill_all();
     temp.close().context("the temporary folder cannot be removed")?;
     Ok(match status?.code() {
         Some(code) => u8::try_from(code).unwrap_or(1),
-        None => {
-            eprintln!("recovery-e2e: the run was killed; what it had finished is reported");
-            let summary = report::write_all(out).context("no report of the killed run")?;
-            exit_code(&summary)
-        }
+        None => report_killed_run(out, run_id(&path))?,
     })
+}
+
+/// The inner process died of a signal: it may have come as far as a journal, or not.
+fn report_killed_run(out: &Utf8Path, run_id: &str) -> anyhow::Result<u8> {
+    let is_ours = |view: JournalView| view.run.run_id == run_id;
+    if !journal::read(&out.join(journal::FILE_NAME)).is_ok_and(is_ours) {
+        anyhow::bail!("the run was killed before it had begun");
+    }
+    let summary = report::write_all(out).context("no report of the killed run")?;
+    eprintln!("recovery-e2e: the run was killed; {out} tells what it had finished");
+    Ok(exit_code(&summary))
 }
 
 async fn run_inner(temp: &Utf8Path) -> anyhow::Result<ExitStatus> {

@@ -1,5 +1,7 @@
 //! What the command answers to arguments and environments that cannot work.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod support;
 
 use support::{Harness, Scratch};

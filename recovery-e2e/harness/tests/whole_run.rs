@@ -2,6 +2,8 @@
 //!
 //! Ignored by default, since they need a browser and a built node: `cargo xtask test` runs them.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod support;
 
 use std::fs;

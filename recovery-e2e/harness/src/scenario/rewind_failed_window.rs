@@ -27,7 +27,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.phase("seed");
     let ws = seed_three_turns(stage, "rewind-failed-window").await?;
     stage.phase("first paint");
-    let pane = Pane::open(stage, ws, 3).await?;
+    let mut pane = Pane::open(stage, ws, 3).await?;
     stage.screenshot("first-paint").await?;
 
     stage.phase("fault");
@@ -35,9 +35,9 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     // The next fetch of the history, whatever causes it: the retry, if all is well.
     let next = stage.front.hold(Class::History, 1);
     pane.click_rewind(1).await?;
-    pane.until("a failed refetch, with a retry to come", "s.retryArmed").await?;
-    let seen = pane.click_rewind(0).await?;
-    pane.fence().await?;
+    let seen =
+        pane.click_rewind_when("a failed refetch, with a retry to come", "s.retryArmed", 0).await?;
+    pane.fence(stage).await?;
     let closed = rewinds(stage);
     stage.require(
         "at the second click the refetch had failed, over three stale rows",
@@ -50,13 +50,14 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     next.arrived().await?;
     next.release();
     pane.settled(stage).await?;
+    stage.screenshot("healed").await?;
     let healed = pane.look().await?;
     let heal = healed.rows == 1 && !healed.latch;
 
     stage.phase("reopen");
     if heal {
         pane.click_rewind(0).await?;
-        pane.fence().await?;
+        pane.fence(stage).await?;
         pane.settled(stage).await?;
     }
     let posts = rewinds(stage);

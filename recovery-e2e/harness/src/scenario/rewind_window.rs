@@ -27,7 +27,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.phase("seed");
     let ws = seed_three_turns(stage, "rewind-window").await?;
     stage.phase("first paint");
-    let pane = Pane::open(stage, ws, 3).await?;
+    let mut pane = Pane::open(stage, ws, 3).await?;
     stage.screenshot("first-paint").await?;
 
     stage.phase("fault");
@@ -35,7 +35,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     pane.click_rewind(1).await?;
     refetch.arrived().await?;
     let seen = pane.click_rewind(0).await?;
-    pane.fence().await?;
+    pane.fence(stage).await?;
     let posts = rewinds(stage);
     stage.require(
         "at the second click the refetch was under way over three stale rows",

@@ -63,6 +63,7 @@ impl std::fmt::Display for Seen {
 pub struct Pane {
     page: Page,
     ws: WsId,
+    fences: u32,
 }
 
 impl Pane {
@@ -75,7 +76,7 @@ impl Pane {
             &format!("__e2e.look().rows === {rows} && __e2e.look().readyState === 1"),
         )
         .await?;
-        Ok(Pane { page, ws })
+        Ok(Pane { page, ws, fences: 0 })
     }
 
     /// What stands in the pane now.
@@ -94,10 +95,25 @@ impl Pane {
         Ok(self.page.eval("a click on a rewind button", &script).await?)
     }
 
+    /// The same, at the first moment at which a condition on the pane's state, `s`, holds: for a
+    /// state that passes by itself.
+    pub async fn click_rewind_when(
+        &self,
+        edge: &str,
+        condition: &str,
+        row: usize,
+    ) -> Result<Seen, StageError> {
+        self.until(edge, &format!("({condition}) && (__e2e.clicked = __e2e.clickRewind({row}))"))
+            .await?;
+        Ok(self.page.eval("what stood at the click", "__e2e.clicked").await?)
+    }
+
     /// Returns when everything that the page has asked for so far is counted at the front.
-    pub async fn fence(&self) -> Result<(), StageError> {
-        self.page.eval::<bool>("a fence", "__e2e.fence()").await?;
-        Ok(())
+    pub async fn fence(&mut self, stage: &Stage) -> Result<(), StageError> {
+        self.fences += 1;
+        let id = self.fences;
+        self.page.eval::<bool>("a fence", &format!("__e2e.fence({id})")).await?;
+        Ok(stage.front.fence_arrived(&id.to_string()).await?)
     }
 
     /// Waits until nothing moves any more: no request of the page is under way, the page has seen

@@ -4,6 +4,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use chromiumoxide::error::CdpError;
 use chromiumoxide::handler::HandlerConfig;
 use futures_util::StreamExt;
+use serde::Serialize;
 use tokio::process::Command;
 use tokio::task::JoinHandle;
 
@@ -16,7 +17,7 @@ use crate::stage::log::{LogError, LogFile};
 ///
 /// The first three keep a page that nobody looks at as quick as one that somebody does; the others
 /// keep the browser from doing anything of its own, and from asking anything of the machine.
-const FLAGS: [&str; 16] = [
+const FLAGS: [&str; 15] = [
     "--disable-background-timer-throttling",
     "--disable-renderer-backgrounding",
     "--disable-backgrounding-occluded-windows",
@@ -32,8 +33,21 @@ const FLAGS: [&str; 16] = [
     "--no-first-run",
     "--password-store=basic",
     "--remote-debugging-port=0",
-    "--window-size=1280,900",
 ];
+
+/// How every page is set up; it stands in each verdict's file.
+pub const PAGE: PageSettings = PageSettings { width: 1280, height: 900, clock: "real" };
+
+/// What a page depends on besides its code.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct PageSettings {
+    /// The window's width in CSS pixels.
+    pub width: u32,
+    /// The window's height in CSS pixels.
+    pub height: u32,
+    /// Whose time the page's timers keep.
+    pub clock: &'static str,
+}
 
 /// What precedes the address in the line by which Chromium tells where its DevTools listen.
 const LISTENING: &str = "DevTools listening on ";
@@ -103,6 +117,7 @@ impl Browser {
         command
             .args(FLAGS)
             .args(flags_of_this_machine())
+            .arg(format!("--window-size={},{}", PAGE.width, PAGE.height))
             .arg(format!("--user-data-dir={}", folder.join("profile")))
             .env("XDG_CONFIG_HOME", folder.join("config"))
             .env("XDG_CACHE_HOME", folder.join("cache"));
