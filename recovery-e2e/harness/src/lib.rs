@@ -1,5 +1,6 @@
 //! Proves in a real Chromium that a streaming web application recovers.
 
+mod break_late;
 pub mod case;
 pub mod cli;
 pub mod descendants;

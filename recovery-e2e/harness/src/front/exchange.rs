@@ -15,11 +15,11 @@ use tokio::sync::oneshot;
 
 use super::class::Class;
 use super::faults::{Action, Fault};
-use super::front::Shared;
 use super::headers;
 use super::hold::Gate;
 use super::ledger::{Browser, Entry};
 use super::patch::{Misfit, Patch};
+use super::proxy::Shared;
 use super::receipt::Receipt;
 use super::socket::Socket;
 use super::upstream::{self, Passing};
@@ -50,7 +50,7 @@ pub(super) fn serve(
     let (entry, fault) = shared.ledger.arrive(class, &head);
     socket.counted();
 
-    let exchange = Exchange { shared: Arc::clone(shared), number: socket.number(), class, entry };
+    let exchange = Exchange { shared: Arc::clone(shared), class, entry };
     let browser = Browser(exchange.entry.clone());
     async move {
         let response = exchange.answer(head, body, fault).await?;
@@ -86,8 +86,6 @@ impl Body for ToBrowser {
 
 struct Exchange {
     shared: Arc<Shared>,
-    /// Of the browser's connection.
-    number: u64,
     class: Class,
     entry: Entry,
 }
@@ -146,7 +144,7 @@ impl Exchange {
             return Ok(response);
         }
         if self.class == Class::Fence {
-            self.shared.sockets.caught_up(self.number).await;
+            self.shared.sockets.caught_up().await;
             return Ok(self.say(StatusCode::NO_CONTENT, String::new()));
         }
         let Some(upstream) = self.shared.upstream() else {

@@ -13,12 +13,11 @@ mod class;
 mod counters;
 mod exchange;
 mod faults;
-#[expect(clippy::module_inception, reason = "the handle that the module is named for")]
-mod front;
 mod headers;
 mod hold;
 mod ledger;
 mod patch;
+mod proxy;
 mod receipt;
 mod record;
 mod socket;
@@ -27,9 +26,9 @@ mod upstream;
 
 pub use class::Class;
 pub use counters::{Counters, Counts};
-pub use front::{Front, FrontConfig, FrontError, LocalPage};
 pub use hold::Hold;
 pub use patch::{Edit, Patch};
+pub use proxy::{Front, FrontConfig, FrontError, LocalPage};
 pub use receipt::{Receipt, ReceiptState};
 pub use record::Record;
 

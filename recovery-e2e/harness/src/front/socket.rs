@@ -8,41 +8,47 @@
 //!   proves anything. The browser's network thread starts requests in the order in which the page
 //!   issued them; where its six connections to a host are taken, they wait in that order too. What
 //!   was issued before the first marker has been written to its socket by the time that the page
-//!   has read the first answer and issued the second marker. (This half is the browser's
-//!   behaviour, not something the front can enforce.)
-//! - *In the kernel.* Over loopback, bytes that have been written lie in the receiver's buffer,
-//!   and the accept queue is first in, first out. So when the second marker has been read, the
-//!   earlier request's connection has been accepted, under a lower number, and its bytes can be
-//!   read.
+//!   has read the first answer and issued the second marker. This half is the browser's
+//!   behaviour, which the front cannot enforce, and it has one exception: the browser's cache lets
+//!   one GET of a URL through at a time, and keeps the next back. What a fence is to count, and the
+//!   marker itself, must be fetched past the cache (`cache: "no-store"`).
+//! - *In the kernel.* Over loopback, bytes that have been written lie in the receiver's buffer, and
+//!   a connection that has been made lies in the accept queue. So when the second marker has been
+//!   read, the earlier request is there to be found. Where, is not certain: browsers open
+//!   connections in advance, so the marker may have come over an older one.
 //! - *In the front.* Each connection has a task, and tasks run in any order: the marker's may run
-//!   while an earlier connection's bytes lie unread. So the marker's answer waits until no
-//!   connection of a lower number has bytes of a request that is not counted:
+//!   while the earlier request lies unaccepted or unread. So the marker's answer waits until the
+//!   accept queue is empty and no connection has bytes of a request that is not counted:
 //!   [`Sockets::caught_up`]. It asks the kernel, not the runtime, whose own news may be late.
 //!
 //! A connection serves one request (the front answers all with `Connection: close`), so a
 //! connection that has counted has nothing more to say.
 
+use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// The connections that have been accepted and have not yet counted a request.
+/// Where the browser connects, and what came of it.
 #[derive(Debug)]
 pub(super) struct Sockets {
-    waiting: Mutex<Vec<Weak<Socket>>>,
-    /// Changes whenever one of them counts or closes.
+    listener: TcpListener,
+    /// Those that may not have counted a request yet. Accepting and listing are one step under
+    /// this lock: a connection is always either in the kernel's queue or in this list.
+    accepted: Mutex<Vec<Weak<Socket>>>,
+    /// Changes whenever a connection is accepted, counts, or closes.
     progress: watch::Sender<()>,
 }
 
 /// One connection of the browser.
 #[derive(Debug)]
 pub(super) struct Socket {
-    number: u64,
     /// Reading and marking what was read are one step under this lock: bytes are always either
     /// in the kernel or known to have left it.
     inner: Mutex<Inner>,
@@ -57,48 +63,59 @@ struct Inner {
 }
 
 impl Sockets {
-    pub(super) fn new() -> Sockets {
-        Sockets { waiting: Mutex::default(), progress: watch::channel(()).0 }
+    pub(super) fn new(listener: TcpListener) -> Sockets {
+        Sockets { listener, accepted: Mutex::default(), progress: watch::channel(()).0 }
     }
 
-    /// Takes in a connection. `number` rises in the order of accepting.
-    pub(super) fn accept(&self, number: u64, stream: TcpStream) -> Arc<Socket> {
-        let inner = Inner { stream, started: false, counted: false };
-        let progress = self.progress.clone();
-        let socket = Arc::new(Socket { number, inner: Mutex::new(inner), progress });
-        let mut waiting = self.waiting.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        waiting.retain(|socket| socket.upgrade().is_some_and(|socket| !socket.lock().counted));
-        waiting.push(Arc::downgrade(&socket));
-        socket
+    /// Waits for the next connection.
+    pub(super) async fn accept(&self) -> io::Result<Arc<Socket>> {
+        let socket = poll_fn(|cx| {
+            let mut accepted = self.lock();
+            let (stream, _) = ready!(self.listener.poll_accept(cx))?;
+            // Fails on a dead connection only, and reading it tells that as well.
+            let _ = stream.set_nodelay(true);
+            let inner = Inner { stream, started: false, counted: false };
+            let progress = self.progress.clone();
+            let socket = Arc::new(Socket { inner: Mutex::new(inner), progress });
+            accepted.retain(|known| known.upgrade().is_some_and(|known| !known.lock().counted));
+            accepted.push(Arc::downgrade(&socket));
+            Poll::Ready(io::Result::Ok(socket))
+        });
+        let socket = socket.await?;
+        self.progress.send_replace(());
+        Ok(socket)
     }
 
-    /// Waits until no connection accepted before `number` has bytes of an uncounted request.
+    /// Waits until every request that has reached this machine's side of a connection is counted.
     ///
     /// A connection that never sent anything (browsers open some in advance) is not waited for.
-    pub(super) async fn caught_up(&self, number: u64) {
+    pub(super) async fn caught_up(&self) {
         let mut progress = self.progress.subscribe();
-        while self.behind(number) {
+        while self.behind() {
             // The sender lives in `self`: there is always somebody to tell.
             let _ = progress.changed().await;
         }
     }
 
-    fn behind(&self, number: u64) -> bool {
-        let waiting = self.waiting.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let earlier = waiting.iter().filter_map(Weak::upgrade).filter(|at| at.number < number);
-        let unread: Vec<Arc<Socket>> = earlier.filter(|at| at.has_uncounted_bytes()).collect();
-        // Given back before they drop: the last holder of a socket tells of its end.
-        drop(waiting);
-        !unread.is_empty()
+    fn behind(&self) -> bool {
+        let accepted = self.lock();
+        is_readable(&self.listener)
+            || accepted.iter().filter_map(Weak::upgrade).any(|socket| socket.has_uncounted_bytes())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Weak<Socket>>> {
+        self.accepted.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
-impl Socket {
-    /// Its place in the order of accepting.
-    pub(super) fn number(&self) -> u64 {
-        self.number
-    }
+/// Whether a connection waits to be accepted. If the question fails there is no listener left,
+/// and nothing to wait for.
+fn is_readable(listener: &TcpListener) -> bool {
+    let mut queue = [PollFd::new(listener, PollFlags::IN)];
+    poll(&mut queue, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+}
 
+impl Socket {
     /// Its request is in the ledger.
     pub(super) fn counted(&self) {
         self.lock().counted = true;
@@ -163,56 +180,74 @@ impl AsyncWrite for SocketIo {
 mod tests {
     use futures_util::FutureExt;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio::net::TcpListener;
 
     use super::*;
 
-    /// A browser's end and the front's end of `N` connections, accepted in order.
-    async fn connections<const N: usize>(sockets: &Sockets) -> [(TcpStream, Arc<Socket>); N] {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let mut made = Vec::new();
-        for number in 0..N {
-            let browser = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-            let (stream, _) = listener.accept().await.unwrap();
-            made.push((browser, sockets.accept(number as u64, stream)));
-        }
-        made.try_into().unwrap_or_else(|_| unreachable!())
+    async fn sockets() -> Sockets {
+        Sockets::new(TcpListener::bind("127.0.0.1:0").await.unwrap())
+    }
+
+    async fn connect(sockets: &Sockets) -> TcpStream {
+        TcpStream::connect(sockets.listener.local_addr().unwrap()).await.unwrap()
+    }
+
+    /// The browser's end and the front's end of one connection.
+    async fn connection(sockets: &Sockets) -> (TcpStream, Arc<Socket>) {
+        (connect(sockets).await, sockets.accept().await.unwrap())
     }
 
     #[tokio::test]
     async fn a_marker_waits_for_bytes_that_nobody_has_read_yet_until_they_are_counted() {
-        let sockets = Sockets::new();
-        let [(mut browser, earlier), (_marker, marker)] = connections(&sockets).await;
+        let sockets = sockets().await;
+        let (mut browser, socket) = connection(&sockets).await;
         browser.write_all(b"POST /").await.unwrap();
-        let mut fence = Box::pin(sockets.caught_up(marker.number()));
+        let mut fence = Box::pin(sockets.caught_up());
         assert!(fence.as_mut().now_or_never().is_none());
 
-        let mut half = [0; 3];
-        SocketIo(Arc::clone(&earlier)).read_exact(&mut half).await.unwrap();
-        SocketIo(Arc::clone(&earlier)).read_exact(&mut half).await.unwrap();
-        assert!(fence.as_mut().now_or_never().is_none(), "read, but not counted");
+        let mut read = [0; 6];
+        SocketIo(Arc::clone(&socket)).read_exact(&mut read).await.unwrap();
+        assert!(sockets.caught_up().now_or_never().is_none(), "read, but not counted");
 
-        earlier.counted();
+        socket.counted();
         fence.await;
     }
 
     #[tokio::test]
-    async fn a_marker_does_not_wait_for_a_silent_a_closed_or_a_later_connection() {
-        let sockets = Sockets::new();
-        let [_silent, closed, (_marker, marker), (mut later, _later)] = connections(&sockets).await;
-        drop(closed);
-        later.write_all(b"POST /").await.unwrap();
-        sockets.caught_up(marker.number()).await;
+    async fn a_marker_waits_for_a_connection_that_is_not_accepted_yet() {
+        let sockets = sockets().await;
+        let mut browser = connect(&sockets).await;
+        browser.write_all(b"POST /").await.unwrap();
+        let mut fence = Box::pin(sockets.caught_up());
+        assert!(fence.as_mut().now_or_never().is_none());
+
+        let socket = sockets.accept().await.unwrap();
+        assert!(sockets.caught_up().now_or_never().is_none(), "accepted, but not counted");
+
+        socket.counted();
+        fence.await;
+    }
+
+    #[tokio::test]
+    async fn a_marker_does_not_wait_for_a_silent_a_closed_or_a_counted_connection() {
+        let sockets = sockets().await;
+        let _silent = connection(&sockets).await;
+        let (mut closed, its_end) = connection(&sockets).await;
+        closed.write_all(b"POST /").await.unwrap();
+        drop(its_end);
+        let (mut counted, its_end) = connection(&sockets).await;
+        counted.write_all(b"POST / HTTP/1.1").await.unwrap();
+        its_end.counted();
+        sockets.caught_up().await;
     }
 
     #[tokio::test]
     async fn a_connection_that_ends_with_half_a_head_lets_the_marker_go() {
-        let sockets = Sockets::new();
-        let [(mut browser, earlier), (_marker, marker)] = connections(&sockets).await;
+        let sockets = sockets().await;
+        let (mut browser, socket) = connection(&sockets).await;
         browser.write_all(b"POST /").await.unwrap();
-        let mut fence = Box::pin(sockets.caught_up(marker.number()));
+        let mut fence = Box::pin(sockets.caught_up());
         assert!(fence.as_mut().now_or_never().is_none());
-        drop(earlier);
+        drop(socket);
         fence.await;
     }
 }

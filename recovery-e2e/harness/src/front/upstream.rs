@@ -16,6 +16,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::headers;
 use super::ledger::Entry;
 use super::sse::IdScanner;
+use crate::break_late::BreakLate;
 
 /// The upstream gave no answer: its connection could not be made, or broke before the head.
 #[derive(Debug, thiserror::Error)]
@@ -50,10 +51,9 @@ pub(super) async fn send(
     headers::strip_hop_by_hop(response.headers_mut());
     let entry = entry.clone();
     Ok(response.map(|incoming| Passing {
-        incoming,
+        incoming: BreakLate::new(incoming),
         scanner: IdScanner::default(),
         streams: false,
-        breaking: None,
         entry,
         _driver: driver,
     }))
@@ -72,10 +72,9 @@ fn broke_midway(error: &hyper::Error) -> String {
 /// An answer's body on its way from the upstream to the browser; each chunk passes as it comes.
 #[derive(Debug)]
 pub(super) struct Passing {
-    incoming: Incoming,
+    incoming: BreakLate<Incoming>,
     scanner: IdScanner,
     streams: bool,
-    breaking: Option<hyper::Error>,
     entry: Entry,
     _driver: AbortOnDropHandle<()>,
 }
@@ -120,9 +119,6 @@ impl Body for Passing {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let this = self.get_mut();
-        if let Some(error) = this.breaking.take() {
-            return Poll::Ready(Some(Err(error)));
-        }
         let frame = ready!(Pin::new(&mut this.incoming).poll_frame(cx));
         match &frame {
             Some(Ok(frame)) => {
@@ -133,16 +129,7 @@ impl Body for Passing {
             Some(Err(error)) => this.entry.broken(&broke_midway(error)),
             None => this.entry.ended(),
         }
-        match frame {
-            // The browser's connection breaks as soon as the error is handed on. One turn
-            // earlier, what has passed before is written out, as a kernel would.
-            Some(Err(error)) => {
-                this.breaking = Some(error);
-                cx.waker().wake_by_ref();
-                Poll::Pending
-            }
-            frame => Poll::Ready(frame),
-        }
+        Poll::Ready(frame)
     }
 
     fn is_end_stream(&self) -> bool {

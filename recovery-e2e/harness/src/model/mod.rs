@@ -9,3 +9,6 @@ mod wire;
 
 pub use script::{Gate, Reply, Script};
 pub use server::{ModelError, ModelServer};
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::counters::Counters;
-use super::front::{Front, FrontConfig, LocalPage};
+use super::proxy::{Front, FrontConfig, LocalPage};
 use crate::edge::{until, within};
 use crate::redact::Redactor;
 use crate::trace::Trace;

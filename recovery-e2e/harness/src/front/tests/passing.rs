@@ -39,14 +39,25 @@ async fn each_event_passes_before_the_next_one_is_sent() {
     stand.until("end", |counters| counters.of(Class::Events).answered == 1).await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_an_upstream_sent_just_before_it_died_still_reaches_the_browser() {
+    let stand = Stand::new().await;
+    for _ in 0..200 {
+        let (mut browser, mut upstream) = open_stream(&stand).await;
+        upstream.write(&chunk("data: last words\n\n")).await;
+        drop(upstream);
+        let seen = browser.rest().await;
+        assert!(seen.contains("data: last words\n\n"), "{seen}");
+    }
+}
+
 #[tokio::test]
-async fn an_upstream_that_dies_in_a_stream_breaks_the_browsers_connection_after_what_it_sent() {
+async fn an_upstream_that_dies_in_a_stream_breaks_the_browsers_connection() {
     let stand = Stand::new().await;
     let (mut browser, mut upstream) = open_stream(&stand).await;
-    upstream.write(&chunk("data: last words\n\n")).await;
+    upstream.write(&chunk("data: 1\n\n")).await;
     drop(upstream);
     let seen = browser.rest().await;
-    assert!(seen.contains("data: last words\n\n"), "{seen}");
     assert!(!seen.ends_with("0\r\n\r\n"), "the end looks clean: {seen}");
     let counts = stand.until("break", |counters| counters.of(Class::Events).failed == 1).await;
     assert_eq!((counts.of(Class::Events).aborted, counts.of(Class::Events).answered), (0, 0));
@@ -90,6 +101,17 @@ async fn a_browser_that_leaves_a_stream_ends_its_upstream_connection() {
     assert_eq!(upstream.rest().await, "");
     let counts = stand.until("abort", |counters| counters.of(Class::Events).aborted == 1).await;
     assert_eq!(counts.of(Class::Events).in_flight, 0);
+}
+
+#[tokio::test]
+async fn a_browser_that_leaves_before_the_answer_ends_its_upstream_connection() {
+    let stand = Stand::new().await;
+    let browser = stand.request(HISTORY).await;
+    let (mut upstream, _) = stand.forwarded().await;
+    drop(browser);
+    assert_eq!(upstream.rest().await, "");
+    let counts = stand.until("abort", |counters| counters.of(Class::History).aborted == 1).await;
+    assert_eq!(counts.of(Class::History).answered, 0);
 }
 
 #[tokio::test]

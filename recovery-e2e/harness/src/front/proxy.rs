@@ -123,14 +123,14 @@ impl Front {
         let ending = CancellationToken::new();
         let shared = Arc::new(Shared {
             ledger: Arc::new(Ledger::new(log, config.trace, ending.clone())),
-            sockets: Sockets::new(),
+            sockets: Sockets::new(listener),
             upstream: Mutex::new(config.upstream),
             pages,
             accept_failed: Mutex::default(),
             tasks: TaskTracker::new(),
             ending,
         });
-        shared.spawn(accept(Arc::clone(&shared), listener));
+        shared.spawn(accept(Arc::clone(&shared)));
         Ok(Front { origin: format!("http://{address}"), shared })
     }
 
@@ -261,11 +261,11 @@ fn page(page: LocalPage) -> Result<(String, Page), FrontError> {
     }
 }
 
-/// Takes in connections, in the order in which the kernel has them.
-async fn accept(shared: Arc<Shared>, listener: TcpListener) {
-    for number in 0.. {
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
+/// Takes in connections, and gives each a task.
+async fn accept(shared: Arc<Shared>) {
+    loop {
+        let socket = match shared.sockets.accept().await {
+            Ok(socket) => socket,
             // The browser was quicker to leave than the front to accept.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
             Err(error) => {
@@ -273,9 +273,6 @@ async fn accept(shared: Arc<Shared>, listener: TcpListener) {
                 return;
             }
         };
-        // Fails on a dead connection only, and reading it tells that as well.
-        let _ = stream.set_nodelay(true);
-        let socket = shared.sockets.accept(number, stream);
         let serving = Arc::clone(&shared);
         shared.spawn(async move {
             let io = TokioIo::new(SocketIo(Arc::clone(&socket)));

@@ -1,0 +1,125 @@
+//! The model server over real HTTP.
+
+use hyper::StatusCode;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::edge::{until, within};
+
+async fn call(script: &Script) -> reqwest::Response {
+    let url = format!("{}/chat/completions", script.base_url());
+    let body = json!({"model": "m", "stream": true, "messages": []});
+    let sent = reqwest::Client::builder().no_proxy().build().unwrap().post(url).json(&body).send();
+    within("answer", sent, String::new).await.unwrap().unwrap()
+}
+
+/// The text of a streamed answer, from how many events, and whether it ended in order.
+fn read(body: &str) -> (String, usize, bool) {
+    let events: Vec<&str> =
+        body.split_terminator("\n\n").filter_map(|event| event.strip_prefix("data: ")).collect();
+    let deltas: Vec<String> = events
+        .iter()
+        .filter_map(|event| serde_json::from_str::<Value>(event).ok())
+        .filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str().map(str::to_owned))
+        .filter(|text| !text.is_empty())
+        .collect();
+    (deltas.concat(), deltas.len(), events.last() == Some(&"[DONE]"))
+}
+
+#[tokio::test]
+async fn each_call_gets_the_next_reply_streamed_in_a_few_chunks() {
+    let model = ModelServer::start().await.unwrap();
+    let replies = vec![Reply::text("the first answer"), Reply::text("the second answer")];
+    let script = model.script("ws-1", replies).unwrap();
+    for (k, text) in [(1, "the first answer"), (2, "the second answer")] {
+        let answer = call(&script).await;
+        assert_eq!(answer.headers()["content-type"], "text/event-stream");
+        assert_eq!(read(&answer.text().await.unwrap()), (text.to_owned(), 4, true));
+        assert_eq!(*script.calls().borrow(), k);
+    }
+    assert_eq!(script.overrun(), 0);
+}
+
+#[tokio::test]
+async fn a_call_beyond_the_script_is_refused_and_remembered() {
+    let model = ModelServer::start().await.unwrap();
+    let script = model.script("short", vec![]).unwrap();
+    let answer = call(&script).await;
+    assert_eq!(answer.status(), 500);
+    let text = answer.text().await.unwrap();
+    assert!(text.contains("call 1 is beyond the script"), "{text}");
+    assert_eq!(script.overrun(), 1);
+}
+
+#[tokio::test]
+async fn a_held_call_has_arrived_but_is_not_answered_until_its_gate_is_released() {
+    let model = ModelServer::start().await.unwrap();
+    let (reply, gate) = Reply::text("late").held();
+    let script = model.script("held", vec![reply]).unwrap();
+    let mut calls = script.calls();
+    let mut answer = std::pin::pin!(call(&script));
+    tokio::select! {
+        biased;
+        _ = &mut answer => panic!("answered before its gate was released"),
+        arrived = until("call", &mut calls, |calls| *calls == 1) => { arrived.unwrap(); }
+    }
+    gate.release();
+    assert_eq!(read(&answer.await.text().await.unwrap()).0, "late");
+}
+
+#[tokio::test]
+async fn a_refusal_has_its_status_and_takes_one_turn_of_the_script() {
+    let model = ModelServer::start().await.unwrap();
+    let replies = vec![Reply::status(StatusCode::TOO_MANY_REQUESTS), Reply::text("ok")];
+    let script = model.script("busy", replies).unwrap();
+    let refused = call(&script).await;
+    assert_eq!(refused.status(), 429);
+    let body: Value = refused.json().await.unwrap();
+    assert!(body["error"]["message"].is_string(), "{body}");
+    assert_eq!(call(&script).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_cut_answer_breaks_after_its_whole_text_and_without_an_end() {
+    let model = ModelServer::start().await.unwrap();
+    let script = model.script("cut", vec![Reply::text("this much").cut()]).unwrap();
+    let mut answer = call(&script).await;
+    let mut seen = Vec::new();
+    let broken = loop {
+        match within("chunk", answer.chunk(), String::new).await.unwrap() {
+            Ok(Some(chunk)) => seen.extend(chunk),
+            Ok(None) => break false,
+            Err(_) => break true,
+        }
+    };
+    let (text, _, ended) = read(&String::from_utf8(seen).unwrap());
+    assert_eq!((text.as_str(), ended, broken), ("this much", false, true));
+}
+
+#[tokio::test]
+async fn what_is_no_streaming_call_of_a_script_is_refused_and_takes_no_reply() {
+    let model = ModelServer::start().await.unwrap();
+    let script = model.script("one", vec![Reply::text("kept")]).unwrap();
+    let url = format!("{}/chat/completions", script.base_url());
+    let unknown = url.replace("/one/", "/two/");
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    for (request, status) in [
+        (client.post(&url).body("{}"), 400),
+        (client.post(&url).body("no json"), 400),
+        (client.get(&url), 404),
+        (client.post(unknown).body("{\"stream\":true}"), 404),
+    ] {
+        assert_eq!(request.send().await.unwrap().status(), status);
+    }
+    assert_eq!(*script.calls().borrow(), 0);
+}
+
+#[tokio::test]
+async fn a_script_has_a_name_of_its_own_that_stands_in_a_url() {
+    let model = ModelServer::start().await.unwrap();
+    model.script("ws-1", vec![]).unwrap();
+    assert!(matches!(model.script("ws-1", vec![]), Err(ModelError::Taken(_))));
+    for name in ["", "a/b", "a b", "ä"] {
+        assert!(matches!(model.script(name, vec![]), Err(ModelError::Name(_))), "{name}");
+    }
+}
