@@ -57,7 +57,10 @@ export class Messages {
     // An accepted send that is missing here was cut, or its row is on its way in the stream.
     for (const [id, row] of this.#optimistic) if (row.dataset.accepted) this.#settle([id]);
     const rows = messages.flatMap((message) => this.#rowOf(message) ?? []);
+    const focused = this.el.contains(document.activeElement);
     this.#keepingEnd(() => this.el.replaceChildren(this.#empty, ...rows, ...this.#optimistic.values()));
+    // The focused button is gone with its row; from here the keyboard goes on where it was.
+    if (focused) this.el.focus({ preventScroll: true });
   }
 
   /** Paints one frame of a row. @param {Frame} frame */
