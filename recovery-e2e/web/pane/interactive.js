@@ -42,19 +42,19 @@ export function createInteractivePane({ wsId, root }) {
     sending: () => messages.unsettled > 0,
     changed: refresh,
   });
-  reload.addEventListener('click', () => void recovery.retryRepair());
+  reload.addEventListener('click', () => void recovery.connect());
   root.append(el);
   refresh();
 
   /** Shows what can be derived from the state of the recovery. */
   function refresh() {
-    const { streamState, busy, repair } = recovery;
+    const { streamState, busy, needsPerson } = recovery;
     const label = streamState === 'live' && busy ? 'Working' : STREAM_STATES[streamState];
     streamChip.dataset.state = streamState;
     el.dataset.busy = String(busy);
     // A live region announces each assignment, so only a change is one.
     if (streamLabel.textContent !== label) streamLabel.textContent = label;
-    repairBar.hidden = repair !== 'exhausted';
+    repairBar.hidden = !needsPerson;
     messages.setGated(rowsGated(recovery.state()));
   }
 

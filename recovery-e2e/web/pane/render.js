@@ -15,12 +15,7 @@ export class Messages {
   /** Sends shown before the node has shown them, by their `client_send_id`. @type {Map<string, HTMLElement>} */
   #optimistic = new Map();
   #gated = false;
-  #empty = element(
-    'div',
-    'empty-state',
-    element('p', 'empty-title', 'Nothing here yet'),
-    element('p', 'empty-hint', 'Write the first message below.'),
-  );
+  #empty = element('div', 'empty-state', 'Loading the messages');
 
   /** @param {(turns: number) => void} onRewind called in the click's own task, whether gated or not */
   constructor(onRewind) {
@@ -57,7 +52,14 @@ export class Messages {
     // An accepted send that is missing here was cut, or its row is on its way in the stream.
     for (const [id, row] of this.#optimistic) if (row.dataset.accepted) this.#settle([id]);
     const rows = messages.flatMap((message) => this.#rowOf(message) ?? []);
+    this.#empty.replaceChildren(
+      element('p', 'empty-title', 'Nothing here yet'),
+      element('p', 'empty-hint', 'Write the first message below.'),
+    );
+    const focused = this.el.contains(document.activeElement);
     this.#keepingEnd(() => this.el.replaceChildren(this.#empty, ...rows, ...this.#optimistic.values()));
+    // The focused button is gone with its row; from here the keyboard goes on where it was.
+    if (focused) this.el.focus({ preventScroll: true });
   }
 
   /** Paints one frame of a row. @param {Frame} frame */

@@ -23,7 +23,6 @@ export class Recovery {
   #turn = 'idle';
   /** The connection's replay has ended: what comes now is live. */
   #caughtUp = false;
-  #loading = false;
   #token = new HandoffToken();
   #path;
   #pane;
@@ -63,8 +62,10 @@ export class Recovery {
     return RUNNING.has(this.#turn) || this.#pane.sending();
   }
 
-  get repair() {
-    return this.#repair.phase;
+  /** Whether the pane is out of date and nothing is under way, or expected, that would heal it by itself. */
+  get needsPerson() {
+    if (this.#repair.active) return this.#repair.phase === 'exhausted';
+    return this.streamState === 'stale' && this.#history.latch && !this.#history.retryArmed && !this.busy;
   }
 
   get streamState() {
@@ -72,7 +73,7 @@ export class Recovery {
       readyState: this.#stream.readyState,
       latch: this.#history.latch,
       queued: this.#history.queued,
-      loading: this.#loading,
+      loading: this.#history.loading,
       failing: this.#stream.failing,
       caughtUp: this.#caughtUp,
       truncated: this.#truncation.from !== null,
@@ -96,7 +97,7 @@ export class Recovery {
 
   /** Loads the history and then opens the stream, from scratch. During a repair: its next attempt, now. */
   async connect() {
-    if (this.#repair.active) return this.retryRepair();
+    if (this.#repair.active) return this.#repair.try();
     this.#truncation.clear();
     // Whatever streamed has no successor on the next connection; a ref left behind would block every later heal.
     this.#pane.endRefs();
@@ -105,20 +106,14 @@ export class Recovery {
 
   /** Closes the stream, and ends what would open it. A refetch in flight goes on, and will be declined. */
   disconnect() {
-    if (this.#loading) this.#history.cancel();
-    this.#loading = false;
+    if (this.#history.loading) this.#history.cancel();
     this.#repair.cancel();
     this.#stream.close();
   }
 
-  /** Opens a new stream in place of the present one, from its cursor, without a load. */
+  /** Opens a new stream in place of the present one, from its cursor; a load or a repair will open one by itself. */
   redial() {
-    if (!this.#repair.active) this.#stream.open();
-  }
-
-  /** Makes one more attempt of a repair. */
-  async retryRepair() {
-    await this.#repair.try();
+    if (!this.#repair.active && !this.#history.loading) this.#stream.open();
   }
 
   /** Ends everything. Whatever is still in flight then changes nothing. */
@@ -133,11 +128,9 @@ export class Recovery {
     this.#stream.close();
     this.#stream.cursor = null;
     this.#token.arm(null);
-    this.#loading = true;
+    const load = this.#history.load();
     this.#pane.changed();
-    const outcome = await this.#history.load();
-    if (outcome === 'superseded') return;
-    this.#loading = false;
+    if ((await load) === 'superseded') return;
     // Also without a snapshot: the node answers a connection that proves none with a `clear_ui`, and so a refetch.
     this.#stream.open();
   }

@@ -25,6 +25,8 @@ export class History {
   #queue = null;
   /** Rises with each read: an older one that answers late must change nothing. */
   #loadToken = 0;
+  /** The token of the load under way; any other read makes it void. */
+  #loading = -1;
   /** @type {AbortController | null} */
   #inFlight = null;
   /** @type {ReadonlySet<string>} */
@@ -50,6 +52,11 @@ export class History {
     return this.#queue === null ? null : this.#queue.frames.length;
   }
 
+  /** Whether a load is under way, which will end in an open stream. */
+  get loading() {
+    return this.#loading === this.#loadToken;
+  }
+
   get retryArmed() {
     return this.#retryTimer !== null;
   }
@@ -67,9 +74,11 @@ export class History {
    */
   async load() {
     const token = this.#dispatch();
+    this.#loading = token;
     this.#release(0);
     const snapshot = await this.#read();
     if (token !== this.#loadToken) return 'superseded';
+    this.#loading = -1;
     if (snapshot === null) return 'failed';
     this.#render(snapshot);
     return 'rendered';
