@@ -169,6 +169,16 @@ mod tests {
     }
 
     #[test]
+    fn a_token_file_elsewhere_is_used_in_place_of_one_in_the_data_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = Utf8Path::from_path(dir.path()).unwrap();
+        let (file, token) = (dir.join("given"), "t".repeat(MIN_LEN));
+        fs::write(&file, format!("{token}\n")).unwrap();
+        assert!(Secrets::load(dir, Some(&file)).unwrap().is_token(&token));
+        assert!(!dir.join("token").exists());
+    }
+
+    #[test]
     fn a_file_that_holds_no_secret_is_refused_and_left_alone() {
         let dir = tempfile::tempdir().unwrap();
         let dir = Utf8Path::from_path(dir.path()).unwrap();

@@ -241,6 +241,8 @@ impl Lane {
         }
         let count = past.len() - before;
         past.push(connection_frame(&Event::ReplayComplete { count }));
+        // Those that left are forgotten here, where their number could grow.
+        lane.state.listeners.retain(Sender::is_alive);
         let (sender, listener) = listener::channel(self.limits.listener);
         lane.state.listeners.push(sender);
         Connection { past, live: Some(listener) }
@@ -290,10 +292,12 @@ impl Locked<'_> {
     fn publish(&mut self, event: &Event<'_>) {
         let id = EventId { epoch: self.lane.epoch, seq: self.state.ring.next_seq() };
         let frame = ring_frame(id, &self.lane.ws_id, event);
-        self.state.listeners.retain(Sender::is_alive);
         for listener in &self.state.listeners {
             listener.push(&frame);
         }
         self.state.ring.push(frame);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,8 @@
 //! A small streaming agent node: workstreams over HTTP and SSE, every row durable.
 //!
-//! Read it in this order: [`replay`] (what a reconnecting pane is answered, pure), [`lane`] (the
-//! ordered events of one workstream and the lock around them), [`workstream`] (what is committed
-//! before it is published), [`turn`] (one answer of the model), [`http`] (the wire), [`serve`]
+//! Read it in this order: `replay` (what a reconnecting pane is answered, pure), `lane` (the
+//! ordered events of one workstream and the lock around them), `workstream` (what is committed
+//! before it is published), `turn` (one answer of the model), `http` (the wire), `serve`
 //! (start and stop).
 
 mod auth;

@@ -39,6 +39,7 @@ pub struct Span {
 
 impl Span {
     /// The id of the last published event.
+    #[cfg(any(test, feature = "control"))]
     pub fn head_id(&self) -> Option<EventId> {
         (self.head > 0).then_some(EventId { epoch: self.epoch, seq: self.head })
     }

@@ -7,6 +7,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::serve::ListenerExt as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -116,6 +117,12 @@ pub async fn start(settings: Settings) -> Result<Running, ServeError> {
     let on = |kind| signal(kind).map_err(ServeError::Signals);
     let signals = [on(SignalKind::terminate())?, on(SignalKind::interrupt())?];
     let node = Arc::new(Node::new(settings, secrets, store, model));
+    // An event is to leave at once, not when the peer has acknowledged the one before it.
+    let listener = listener.tap_io(|connection| {
+        if let Err(error) = connection.set_nodelay(true) {
+            tracing::warn!(%error, "a connection's events may be late");
+        }
+    });
     let server = axum::serve(listener, http::router(node.clone()))
         .with_graceful_shutdown(node.stop.clone().cancelled_owned());
     let server = tokio::spawn(server.into_future());

@@ -296,3 +296,6 @@ impl Role {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{FromRequestParts, Path, Query, State};
+use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -39,9 +40,18 @@ pub fn param<'a>(params: &'a Params, name: &str) -> Option<&'a str> {
     params.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
-/// Finds a workstream and loads it if it is not.
-pub async fn open(node: &Node, ws_id: &str) -> Answer<Arc<Workstream>> {
-    node.workstream(ws_id).await?.ok_or(ApiError::NO_WORKSTREAM)
+/// The workstream that a path names, loaded if it was not.
+pub struct Opened(pub Arc<Workstream>);
+
+impl FromRequestParts<Arc<Node>> for Opened {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, node: &Arc<Node>) -> Answer<Self> {
+        // A path that is no text names nothing either.
+        let path = Path::<String>::from_request_parts(parts, node).await;
+        let Path(ws_id) = path.map_err(|_| ApiError::NO_WORKSTREAM)?;
+        node.workstream(&ws_id).await?.map(Self).ok_or(ApiError::NO_WORKSTREAM)
+    }
 }
 
 pub async fn health() -> Json<Value> {
@@ -91,14 +101,13 @@ pub async fn create(
     Ok((StatusCode::CREATED, Json(answer)).into_response())
 }
 
-pub async fn detail(State(node): State<Arc<Node>>, Path(ws_id): Path<String>) -> Answer {
-    let ws = open(&node, &ws_id).await?;
-    Ok(Json(summary(&ws.ws_id, &ws.name, ws.lane.activity())))
+pub async fn detail(Opened(ws): Opened) -> Json<Value> {
+    Json(summary(&ws.ws_id, &ws.name, ws.lane.activity()))
 }
 
 pub async fn send(
     State(node): State<Arc<Node>>,
-    Path(ws_id): Path<String>,
+    Opened(ws): Opened,
     body: Result<Bytes, BytesRejection>,
 ) -> Answer {
     #[derive(Deserialize)]
@@ -112,7 +121,6 @@ pub async fn send(
         return Err(ApiError::bad(format!("message must have 1 to {max} bytes, not all blank")));
     }
     check_client_id("client_send_id", client_send_id.as_deref())?;
-    let ws = open(&node, &ws_id).await?;
     match node.carry_out(ws.send(node.clone(), message, client_send_id)).await?? {
         Sent::Accepted => Ok(Json(json!({ "status": "ok" }))),
         Sent::Busy => Err(ApiError::BUSY),
@@ -121,7 +129,7 @@ pub async fn send(
 
 pub async fn rewind(
     State(node): State<Arc<Node>>,
-    Path(ws_id): Path<String>,
+    Opened(ws): Opened,
     body: Result<Bytes, BytesRejection>,
 ) -> Answer<Json<Rewound>> {
     #[derive(Deserialize)]
@@ -131,17 +139,12 @@ pub async fn rewind(
     }
     let Rewind { turns, request_id } = read(body)?;
     check_client_id("request_id", request_id.as_deref())?;
-    let ws = open(&node, &ws_id).await?;
     let store = node.store.clone();
     let work = async move { ws.rewind(&store, turns.get(), request_id).await };
     Ok(Json(node.carry_out(work).await??))
 }
 
-pub async fn history(
-    State(node): State<Arc<Node>>,
-    Path(ws_id): Path<String>,
-    params: Params,
-) -> Answer {
+pub async fn history(State(node): State<Arc<Node>>, Opened(ws): Opened, params: Params) -> Answer {
     let limit = match param(&params, "limit") {
         None => HISTORY_DEFAULT,
         Some(text) => text
@@ -150,7 +153,6 @@ pub async fn history(
             .filter(|limit| (1..=HISTORY_MAX).contains(limit))
             .ok_or_else(|| ApiError::bad(format!("limit must be 1 to {HISTORY_MAX}")))?,
     };
-    let ws = open(&node, &ws_id).await?;
     let history = ws.history(&node, limit).await?;
     Ok(Json(json!({
         "ws_id": ws.ws_id,

@@ -5,15 +5,14 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::{Stream, StreamExt as _, stream};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
-use super::error::ApiError;
-use super::routes::{Params, open, param};
+use super::routes::{Opened, Params, param};
 use crate::cursor::Cursor;
 use crate::event::{Event, connection_frame};
 use crate::lane::Presented;
@@ -22,11 +21,10 @@ use crate::node::Node;
 
 pub async fn events(
     State(node): State<Arc<Node>>,
-    Path(ws_id): Path<String>,
+    Opened(ws): Opened,
     params: Params,
     headers: HeaderMap,
-) -> Result<Response, ApiError> {
-    let ws = open(&node, &ws_id).await?;
+) -> Response {
     // A header that is no text is one that no node gave out.
     let header = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("malformed"));
     let connection = ws.lane.connect(&Presented {
@@ -45,7 +43,7 @@ pub async fn events(
         })
         .flatten();
     let body = Body::from_stream(past.chain(live).map(Ok::<_, Infallible>));
-    Ok(([(header::CONTENT_TYPE, "text/event-stream")], body).into_response())
+    ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
 }
 
 struct Live {

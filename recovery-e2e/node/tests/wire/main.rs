@@ -1,5 +1,7 @@
 //! The node as its clients meet it: the real binary over real HTTP and SSE, on loopback.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
 mod control;
 mod login;
 mod model;

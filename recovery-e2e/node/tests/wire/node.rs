@@ -175,15 +175,18 @@ impl Node {
     }
 
     /// Asks the node to stop, and waits until it has.
-    pub async fn stop(mut self) -> ExitStatus {
-        self.terminate();
-        within("the end of a stopping node", self.child.wait()).await.unwrap()
+    pub async fn stop(self) -> ExitStatus {
+        self.signal("TERM");
+        self.ended().await
     }
 
-    /// Asks the node to stop.
-    pub fn terminate(&self) {
-        let pid = self.child.id().unwrap().to_string();
-        let sent = std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+    pub async fn ended(mut self) -> ExitStatus {
+        within("the end of a node", self.child.wait()).await.unwrap()
+    }
+
+    pub fn signal(&self, name: &str) {
+        let args = ["-s", name, &self.child.id().unwrap().to_string()];
+        let sent = std::process::Command::new("kill").args(args).status().unwrap();
         assert!(sent.success());
     }
 }

@@ -44,23 +44,25 @@ async fn a_killed_node_loses_nothing_committed_and_its_cursors_are_never_current
 
 #[tokio::test]
 async fn a_stopping_node_keeps_what_had_arrived_ends_its_streams_and_exits_with_0() {
-    let (node, mut model, folder) = Node::with_model(&[]).await;
-    let ws = node.create("a").await;
-    let mut pane = node.pane(&ws, "").await;
-    node.send(&ws, "1").await;
-    let mut call = model.call().await;
-    call.say("half");
-    pane.until(|frame| frame.kind() == "content").await;
-    let base = node.base.clone();
-    node.terminate();
-    call.hung_up().await;
-    pane.rest().await;
-    assert_eq!(node.stop().await.code(), Some(0));
-    assert!(client().get(format!("{base}/health")).send().await.unwrap_err().is_connect());
+    for signal in ["TERM", "INT"] {
+        let (node, mut model, folder) = Node::with_model(&[]).await;
+        let ws = node.create("a").await;
+        let mut pane = node.pane(&ws, "").await;
+        node.send(&ws, "1").await;
+        let mut call = model.call().await;
+        call.say("half");
+        pane.until(|frame| frame.kind() == "content").await;
+        let health = format!("{}/health", node.base);
+        node.signal(signal);
+        call.hung_up().await;
+        pane.rest().await;
+        assert_eq!(node.ended().await.code(), Some(0));
+        assert!(client().get(health).send().await.unwrap_err().is_connect());
 
-    let node = folder.start(&[]).await;
-    assert_eq!(node.texts(&ws).await, ["1", "half"]);
-    assert_eq!(node.get(&ws).await.1["state"], "idle");
+        let node = folder.start(&[]).await;
+        assert_eq!(node.texts(&ws).await, ["1", "half"]);
+        assert_eq!(node.get(&ws).await.1["state"], "idle");
+    }
 }
 
 #[tokio::test]
