@@ -19,6 +19,7 @@ use crate::plan::Job;
 use crate::pool::{self, Pool};
 use crate::redact::Redactor;
 use crate::report::{self, exit_code, terminal};
+use crate::stage::clock::PageSettings;
 use crate::supervisor::run_id;
 use crate::{descendants, lifeline, out, preflight};
 
@@ -52,6 +53,7 @@ async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow:
     let journal = Arc::new(journal);
     let _ = rites.journal.set(journal.clone());
 
+    let page = PageSettings::new(args.clock, args.seed.map_or_else(getrandom::u32, Ok)?);
     let browser = BrowserInfo {
         path: browser.to_string(),
         version,
@@ -65,6 +67,8 @@ async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow:
         browser: browser.clone(),
         node: node.to_string(),
         args: env::args().skip(1).collect(),
+        clock: page.clock,
+        seed: page.seed,
         jobs: args.jobs(),
         selected: u32::try_from(jobs.len()).unwrap_or(u32::MAX),
     };
@@ -77,7 +81,14 @@ async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow:
 
     let out = args.out.clone();
     let pool = Pool {
-        common: Common { browser, node, temp: rites.temp.clone(), out: args.out.clone(), redactor },
+        common: Common {
+            browser,
+            node,
+            page,
+            temp: rites.temp.clone(),
+            out: args.out.clone(),
+            redactor,
+        },
         journal: journal.clone(),
         waiting: Mutex::new(VecDeque::from(jobs)),
         begin,

@@ -1,6 +1,7 @@
 //! What one scenario stands on: model server, node, front proxy and browser, shared with no other.
 
 pub mod browser;
+pub mod clock;
 pub mod control;
 pub mod log;
 pub mod node;
@@ -20,6 +21,7 @@ use crate::redact::Redactor;
 use crate::trace::{Trace, TraceError};
 use crate::verdict::{Evidence, ReceiptReport};
 use browser::{Browser, BrowserError};
+use clock::PageSettings;
 use control::{Control, ControlError};
 use log::{LogError, LogFile};
 use node::{Node, NodeConfig, NodeError};
@@ -62,6 +64,8 @@ pub struct StageConfig<'a> {
     pub temp: &'a Utf8Path,
     /// The folder of the scenario's artifacts.
     pub artifacts: &'a Utf8Path,
+    /// How the page is set up.
+    pub page: PageSettings,
     /// Learns every secret of the stage.
     pub redactor: &'a Redactor,
 }
@@ -79,6 +83,7 @@ pub struct Stage {
     node: Node,
     browser: Browser,
     page: Option<Page>,
+    settings: PageSettings,
     artifacts: Utf8PathBuf,
     redactor: Redactor,
     trace: Trace,
@@ -134,6 +139,7 @@ impl Stage {
             program: config.node,
             folder: config.temp,
             public_origin: front.origin(),
+            retry_ms: config.page.clock.retry_ms(),
             log: &node_log,
             redactor: config.redactor,
         });
@@ -151,6 +157,7 @@ impl Stage {
             node,
             browser,
             page: None,
+            settings: config.page,
             artifacts: config.artifacts.to_owned(),
             redactor: config.redactor.clone(),
             trace,
@@ -195,7 +202,7 @@ impl Stage {
     /// When the page does not load.
     pub async fn open(&mut self, path: &str) -> Result<Page, StageError> {
         let console = LogFile::create(&self.artifacts.join("console.log"), self.redactor.clone())?;
-        let page = Page::new(&self.browser, console).await?;
+        let page = Page::new(&self.browser, self.settings, console).await?;
         self.page = Some(page.clone());
         page.goto(self.node.login().url()).await?;
         page.goto(&format!("{}{path}", self.front.origin())).await?;

@@ -55,3 +55,11 @@ fn a_browser_that_is_not_there_is_refused_by_its_path() {
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("/nowhere/chromium does not start"), "{said}");
 }
+
+#[test]
+fn controls_on_wall_time_are_refused() {
+    let scratch = Scratch::new();
+    let (code, said) = refused(&scratch, &["run", "--controls", "--clock", "real"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("run on page time only"), "{said}");
+}

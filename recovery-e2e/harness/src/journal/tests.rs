@@ -6,6 +6,7 @@ use time::macros::datetime;
 
 use super::view::{Refusal, parse};
 use super::*;
+use crate::stage::clock::Clock;
 use crate::verdict::{Evidence, Outcome, ReceiptReport, Stamp};
 
 /// How a run of this many cases begins; for the tests of the reports too.
@@ -22,6 +23,8 @@ pub(crate) fn run_started(selected: u32) -> RunStarted {
         },
         node: "recovery-node".into(),
         args: vec!["--jobs".into(), "2".into()],
+        clock: Clock::Page,
+        seed: 7,
         jobs: 2,
         selected,
     }
