@@ -7,8 +7,9 @@ use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::extract::rejection::BytesRejection;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -18,8 +19,11 @@ use serde_json::{Map, Value, json};
 use tokio::net::UnixListener;
 
 use crate::cli::{self, Settings};
+use crate::http::{ApiError, read};
 use crate::node::Node;
 use crate::serve::{self, ServeError};
+
+mod emit;
 
 /// A small streaming agent node, with a control socket.
 #[derive(Parser)]
@@ -66,6 +70,7 @@ impl Socket {
             .route("/hold/load", post(hold_load))
             .route("/release/load", post(release_load))
             .route("/defect", post(defect))
+            .route("/emit", post(emit::emit))
             .with_state(node);
         tokio::spawn(axum::serve(listener, router).into_future());
         Ok(Self(path))
@@ -108,13 +113,13 @@ struct Defect {
 
 async fn defect(
     State(node): State<Arc<Node>>,
-    Json(Defect { name }): Json<Defect>,
-) -> (StatusCode, Json<Value>) {
-    if node.faults.turn_on(&name) {
-        (StatusCode::OK, Json(json!({ "status": "ok" })))
-    } else {
-        (StatusCode::NOT_FOUND, Json(json!({ "error": "there is no defect of this name" })))
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Json<Value>, ApiError> {
+    let Defect { name } = read(body)?;
+    if !node.faults.turn_on(&name) {
+        return Err(ApiError::bad("there is no defect of this name"));
     }
+    Ok(Json(json!({ "status": "ok" })))
 }
 
 async fn counters(State(node): State<Arc<Node>>) -> Json<Value> {

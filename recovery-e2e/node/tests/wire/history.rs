@@ -1,24 +1,48 @@
 #![cfg(feature = "control")]
 
 use std::future::Future;
+use std::path::PathBuf;
 
 use futures_util::future::join;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::control::Control;
+use crate::control::{ask, controlled, counters};
 use crate::model::Model;
 use crate::node::{Folder, Node, texts};
+use crate::within;
+
+/// A control socket.
+struct Control(PathBuf);
+
+impl Control {
+    /// Has a command done.
+    async fn order(&self, path: &str, body: Value) {
+        let (status, answer) = ask(&self.0, "POST", path, &body.to_string()).await;
+        assert_eq!(status, 200, "{answer}");
+    }
+
+    async fn loads(&self) -> Value {
+        counters(&self.0).await["load_calls"].clone()
+    }
+
+    /// Waits until a counter has this value.
+    async fn until(&self, counter: &str, value: u64) {
+        let reached = async { while counters(&self.0).await[counter] != value {} };
+        within(&format!("{counter} reaching {value}"), reached).await;
+    }
+}
 
 /// A workstream with three turns.
 async fn three_turns() -> (Control, Node, Model, Folder, String) {
-    let (control, node, mut model, folder) = Control::with_node().await;
+    let (folder, mut model) = (Folder::new(), Model::start().await);
+    let (node, socket) = controlled(&folder, &model).await;
     let ws = node.create("a").await;
     let mut pane = node.pane(&ws, "").await;
     for text in ["1", "2", "3"] {
         node.turn(&ws, &mut model, &mut pane, text).await;
     }
-    (control, node, model, folder, ws)
+    (Control(socket), node, model, folder, ws)
 }
 
 /// How many rows of a person a history has.
@@ -64,9 +88,9 @@ async fn histories_asked_for_at_the_same_time_share_one_read_and_later_ones_do_n
     assert_eq!(one, two);
     assert_eq!(texts(&one).len(), 6);
     assert_eq!(texts(&shorter), ["3", "re: 3"]);
-    assert_eq!(control.counters().await["load_calls"], 2);
+    assert_eq!(control.loads().await, 2);
     assert_eq!(node.history(&ws).await, one);
-    assert_eq!(control.counters().await["load_calls"], 3);
+    assert_eq!(control.loads().await, 3);
 }
 
 #[tokio::test]
@@ -75,7 +99,7 @@ async fn a_history_asked_for_after_a_rewind_never_joins_a_read_from_before_it() 
     let overlap = control.until("parked_loads", 2);
     let [before, after] = across_a_rewind(&control, &node, &ws, overlap).await;
     assert_eq!((users(&before), users(&after)), (3, 1));
-    assert_eq!(control.counters().await["load_calls"], 2);
+    assert_eq!(control.loads().await, 2);
     // The parked one is told to refetch as soon as it presents its token.
     let token = |history: &Value| history["handoff_token"].as_str().unwrap().to_owned();
     let stale = node.pane(&ws, &format!("history_token={}", token(&before))).await;
@@ -88,12 +112,12 @@ async fn a_history_asked_for_after_a_rewind_never_joins_a_read_from_before_it() 
 async fn the_defect_that_forgets_the_generation_hands_out_rows_that_were_cut() {
     let (control, node, _model, _folder, ws) = three_turns().await;
     let unknown = json!({ "name": "no-such-defect" });
-    assert_eq!(control.ask("POST", "/defect", &unknown).await.0, 404);
+    assert_eq!(ask(&control.0, "POST", "/defect", &unknown.to_string()).await.0, 400);
     control.order("/defect", json!({ "name": "flight-key-without-generation" })).await;
     let overlap = control.until("load_joins", 1);
     let [before, after] = across_a_rewind(&control, &node, &ws, overlap).await;
     assert_eq!((users(&before), users(&after)), (3, 3));
-    assert_eq!(control.counters().await["load_calls"], 1);
+    assert_eq!(control.loads().await, 1);
 }
 
 #[tokio::test]
@@ -111,7 +135,7 @@ async fn a_read_that_others_wait_for_goes_on_when_its_client_leaves() {
     };
     let (joined, ()) = join(node.history(&ws), release).await;
     assert_eq!(users(&joined), 3);
-    assert_eq!(control.counters().await["load_calls"], 1);
+    assert_eq!(control.loads().await, 1);
 }
 
 #[tokio::test]
