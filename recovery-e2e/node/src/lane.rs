@@ -300,4 +300,6 @@ impl Locked<'_> {
 }
 
 #[cfg(test)]
+mod interleavings;
+#[cfg(test)]
 mod tests;
