@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::{Json, Router};
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Parser, Subcommand};
@@ -18,6 +18,8 @@ use tokio::net::UnixListener;
 use crate::cli::{self, Settings};
 use crate::node::Node;
 use crate::serve::{self, ServeError};
+
+mod emit;
 
 /// A small streaming agent node, with a control socket.
 #[derive(Parser)]
@@ -59,7 +61,10 @@ impl Socket {
     fn open(path: Utf8PathBuf, node: Arc<Node>) -> Result<Self, ServeError> {
         let listener =
             bind(&path).map_err(|source| ServeError::Control { path: path.clone(), source })?;
-        let router = Router::new().route("/counters", get(counters)).with_state(node);
+        let router = Router::new()
+            .route("/counters", get(counters))
+            .route("/emit", post(emit::emit))
+            .with_state(node);
         tokio::spawn(axum::serve(listener, router).into_future());
         Ok(Self(path))
     }

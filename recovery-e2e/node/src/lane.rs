@@ -132,6 +132,16 @@ impl Lane {
         self.locked().name_row()
     }
 
+    /// Publishes what changes no state of the lane.
+    pub fn publish(&self, event: &Event<'_>) -> EventId {
+        self.locked().publish(event)
+    }
+
+    /// Publishes what the workstream does from now on.
+    pub fn enter(&self, activity: Activity) -> EventId {
+        self.locked().enter(activity)
+    }
+
     /// Admits a user row that is stored, and starts its turn.
     pub fn begin_turn(&self, row: &Row) {
         let mut lane = self.locked();
@@ -173,7 +183,9 @@ impl Lane {
         lane.publish(&Event::StreamEnd { row_id: live.as_ref().map(|live| &live.row_id) });
         match ending {
             Ending::Stored => {}
-            Ending::Failed(message) => lane.publish(&Event::Error { message }),
+            Ending::Failed(message) => {
+                lane.publish(&Event::Error { message });
+            }
             Ending::Lost => {
                 lane.publish(&Event::Error {
                     message: "the answer could not be stored; free the node's disk and send again",
@@ -284,18 +296,19 @@ impl Locked<'_> {
         RowId::new(self.lane.epoch, self.state.row_names)
     }
 
-    fn enter(&mut self, activity: Activity) {
+    fn enter(&mut self, activity: Activity) -> EventId {
         self.state.activity = activity;
-        self.publish(&Event::StateChange { state: activity });
+        self.publish(&Event::StateChange { state: activity })
     }
 
-    fn publish(&mut self, event: &Event<'_>) {
+    fn publish(&mut self, event: &Event<'_>) -> EventId {
         let id = EventId { epoch: self.lane.epoch, seq: self.state.ring.next_seq() };
         let frame = ring_frame(id, &self.lane.ws_id, event);
         for listener in &self.state.listeners {
             listener.push(&frame);
         }
         self.state.ring.push(frame);
+        id
     }
 }
 

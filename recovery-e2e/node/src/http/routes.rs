@@ -173,7 +173,7 @@ fn summary(ws_id: &str, name: &str, state: Activity) -> Value {
 }
 
 /// Reads a JSON body; what is wrong with it becomes the answer.
-fn read<T: DeserializeOwned>(body: Result<Bytes, BytesRejection>) -> Result<T, ApiError> {
+pub fn read<T: DeserializeOwned>(body: Result<Bytes, BytesRejection>) -> Result<T, ApiError> {
     let body = body.map_err(|error| ApiError::bad(error.body_text()))?;
     serde_json::from_slice(&body).map_err(|error| ApiError::bad(format!("the body: {error}")))
 }
