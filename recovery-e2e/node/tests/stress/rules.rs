@@ -1,5 +1,5 @@
 //! The rules by which a pane keeps its rows true, in a few lines: those of `core.js`, `history.js`
-//! and `truncation.js` in `web/recovery`, and of `web/pane/render.js`, for rows of text. What waits
+//! and `truncation.js` in `web/static/recovery`, and of `web/static/pane/render.js`, for rows of text. What waits
 //! for a timer there waits for [`Pane::due`] here. The real ones are proven in a browser; these
 //! meet more interleavings, and more of them at once, than a browser can be made to.
 
