@@ -9,6 +9,7 @@ use pico_args::Arguments;
 
 use crate::browser::Request;
 use crate::build;
+use crate::install::Installer;
 
 /// Subcommands of the harness that read files only.
 const WITHOUT_BROWSER: [&str; 4] = ["list", "plan", "merge", "report"];
@@ -16,9 +17,10 @@ const WITHOUT_BROWSER: [&str; 4] = ["list", "plan", "merge", "report"];
 /// Replaces this process by the harness, so that signals and the exit code need no middleman.
 pub fn run(mut args: Arguments) -> anyhow::Result<()> {
     let browser = Request::take(&mut args)?;
+    let installer = Installer::take(&mut args);
     let args = args.finish();
     let sh = build::workspace_shell()?;
-    let browser = if needs_browser(&args) { Some(browser.resolve(&sh)?) } else { None };
+    let browser = if needs_browser(&args) { Some(browser.resolve(&sh, installer)?) } else { None };
     let built = build::node_and_harness(&sh)?;
     let mut harness = Command::new(&built.harness);
     harness.args(args).env("E2E_NODE", &built.node);

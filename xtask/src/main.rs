@@ -3,12 +3,16 @@
 
 mod browser;
 mod build;
+mod client;
 mod e2e;
+mod install;
 mod test;
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use pico_args::Arguments;
+use xshell::Cmd;
 
 const HELP: &str = "\
 Usage: cargo xtask <COMMAND> [OPTIONS] [ARGS]
@@ -16,11 +20,12 @@ Usage: cargo xtask <COMMAND> [OPTIONS] [ARGS]
 Commands:
   e2e    find a browser, build the node and the harness, run the harness with all further ARGS
          (`cargo xtask e2e --help` shows what it takes)
-  test   format, clippy, unit and wire tests, then the e2e suite and its negative controls
+  test   format, clippy, the client's types and tests, unit and wire tests, then the e2e suite
+         and its negative controls
 
 Options of both:
   --browser system|PATH  the browser to drive (also: E2E_BROWSER); without it, the first found
-  --no-install           never install a browser, say how to get one instead
+  --no-install           never install anything, say how to get it instead
 
 Exit: 0 all as it should be, 1 a check failed, 2 bad arguments or a broken environment.
 ";
@@ -66,4 +71,13 @@ fn run(mut args: Arguments) -> anyhow::Result<()> {
         Some(other) => anyhow::bail!("no command {other:?}\n\n{HELP}"),
         None => anyhow::bail!("a command is missing\n\n{HELP}"),
     }
+}
+
+/// Runs one check, and says before and after it what it was.
+fn check(name: &'static str, command: Cmd<'_>) -> anyhow::Result<()> {
+    eprintln!("xtask: {name}: {command}");
+    let start = Instant::now();
+    command.quiet().run().map_err(|_| CheckFailed { check: name })?;
+    eprintln!("xtask: {name}: as it should be, {:.1} s", start.elapsed().as_secs_f64());
+    Ok(())
 }

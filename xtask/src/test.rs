@@ -1,21 +1,23 @@
 //! `cargo xtask test`: every check that a change must pass, the cheapest first.
 
-use std::time::Instant;
-
 use pico_args::Arguments;
-use xshell::{Cmd, cmd};
+use xshell::cmd;
 
 use crate::browser::Request;
-use crate::{CheckFailed, build};
+use crate::install::Installer;
+use crate::{build, check, client};
 
 pub fn run(mut args: Arguments) -> anyhow::Result<()> {
     let browser = Request::take(&mut args)?;
+    let installer = Installer::take(&mut args);
     let rest = args.finish();
     anyhow::ensure!(rest.is_empty(), "`test` takes no such argument: {rest:?}");
 
     let sh = build::workspace_shell()?;
     let cargo = build::cargo();
     let features = build::FEATURES;
+    client::prepare(&sh, installer)?;
+    let browser = browser.resolve(&sh, installer)?;
     check("format", cmd!(sh, "{cargo} fmt --all --check"))?;
     check(
         "clippy",
@@ -24,7 +26,7 @@ pub fn run(mut args: Arguments) -> anyhow::Result<()> {
             "{cargo} clippy --locked --workspace --all-targets {features...} -- --deny warnings"
         ),
     )?;
-    let browser = browser.resolve(&sh)?;
+    client::test(&sh)?;
     let built = build::node_and_harness(&sh)?;
     let _node = sh.push_env("E2E_NODE", &built.node);
     let _browser = sh.push_env("E2E_BROWSER", &browser.path);
@@ -37,12 +39,4 @@ pub fn run(mut args: Arguments) -> anyhow::Result<()> {
     let harness = &built.harness;
     check("the e2e suite", cmd!(sh, "{harness} run --out target/e2e"))?;
     check("the negative controls", cmd!(sh, "{harness} run --controls --out target/e2e-controls"))
-}
-
-fn check(name: &'static str, command: Cmd<'_>) -> anyhow::Result<()> {
-    eprintln!("xtask: {name}: {command}");
-    let start = Instant::now();
-    command.quiet().run().map_err(|_| CheckFailed { check: name })?;
-    eprintln!("xtask: {name}: as it should be, {:.1} s", start.elapsed().as_secs_f64());
-    Ok(())
 }

@@ -21,7 +21,7 @@ use crate::plan::Job;
 use crate::pool::{self, Pool};
 use crate::redact::Redactor;
 use crate::report::{self, exit_code, terminal};
-use crate::supervisor::run_id;
+use crate::temp::{self, run_id};
 use crate::{descendants, lifeline, out, preflight};
 
 /// Runs `jobs` and returns the exit code.
@@ -30,6 +30,7 @@ use crate::{descendants, lifeline, out, preflight};
 /// When the environment is broken: no browser, no node, an out folder that is not ours.
 pub fn run(args: &RunArgs, jobs: Vec<Job>, temp: Utf8PathBuf) -> anyhow::Result<u8> {
     descendants::adopt_orphans().context("this kernel has no child subreaper")?;
+    let _in_use = temp::hold(&temp).context("this is no run's temporary folder")?;
     let rites = Arc::new(LastRites { out: args.out.clone(), temp, journal: OnceLock::new() });
     let cut = rites.clone();
     lifeline::watch(move || cut.perform()).context("no thread")?;
@@ -94,7 +95,8 @@ async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow:
 }
 
 fn browser_of(args: &RunArgs) -> anyhow::Result<Utf8PathBuf> {
-    args.browser.clone().context(
+    // A variable that is set to nothing names nothing.
+    args.browser.clone().filter(|path| !path.as_str().is_empty()).context(
         "no browser is named: give the path of a Chromium with --browser or in E2E_BROWSER \
          (`cargo xtask e2e` finds one)",
     )

@@ -1,7 +1,7 @@
 //! The events of a pane lane, and their bytes on the wire.
 
 use bytes::Bytes;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::cursor::{EventId, RowId};
 use crate::replay::Reason;
@@ -27,13 +27,26 @@ pub enum ClearReason {
 }
 
 /// Why a pane is to read the history again.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResyncReason {
     /// The handoff token is not, or no longer, that of the lane.
     HandoffMismatch,
     /// A row was shown while it streamed, but could not be stored.
     CommitFailed,
+}
+
+/// A call as a person is shown it before it has run.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Item<'a> {
+    /// Its name, unique among the calls of its row.
+    pub call_id: &'a str,
+    /// The tool.
+    pub name: &'a str,
+    /// A short title.
+    pub header: &'a str,
+    /// What it is asked to do, capped.
+    pub preview: &'a str,
 }
 
 /// One event of a pane lane.
@@ -77,6 +90,35 @@ pub enum Event<'a> {
     StreamEnd {
         /// The row, or none if no text came.
         row_id: Option<&'a RowId>,
+    },
+    /// Calls begin to run.
+    ToolPending {
+        /// The assistant row that makes them; for the calls of an agent, the agent's tool row.
+        row_id: &'a RowId,
+        /// The calls, in the model's order.
+        items: &'a [Item<'a>],
+        /// The agent's call, if an agent makes them.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        parent_call_id: Option<&'a str>,
+    },
+    /// A call has ended.
+    ToolResult {
+        /// The call.
+        call_id: &'a str,
+        /// The tool.
+        name: &'a str,
+        /// What it gave back.
+        output: &'a str,
+        /// Whether it failed.
+        is_error: bool,
+        /// The row is stored; without it this is only the receipt of the call's end.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        accepted: bool,
+        /// The tool row of the call, or of its agent.
+        row_id: &'a RowId,
+        /// The agent's call, if an agent made it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        parent_call_id: Option<&'a str>,
     },
     /// What has streamed of the present row so far.
     InProgressSnapshot {

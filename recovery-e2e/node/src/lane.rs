@@ -83,6 +83,8 @@ struct State {
     live: Option<Live>,
     /// Admissions and truncations so far.
     revision: u64,
+    /// Truncations so far.
+    generation: u64,
     /// Row names given out so far.
     row_names: u64,
     /// User rows in the store, counted along because nothing is read under the lock.
@@ -111,6 +113,7 @@ impl Lane {
                 activity: Activity::Idle,
                 live: None,
                 revision: 0,
+                generation: 0,
                 row_names: 0,
                 turns,
             }),
@@ -127,9 +130,24 @@ impl Lane {
         self.locked().token()
     }
 
+    /// How often rows were cut. It rises in the step that makes every token untrue.
+    pub fn generation(&self) -> u64 {
+        self.locked().state.generation
+    }
+
     /// A row name that was never given out.
     pub fn name_row(&self) -> RowId {
         self.locked().name_row()
+    }
+
+    /// Publishes what changes no state of the lane.
+    pub fn publish(&self, event: &Event<'_>) -> EventId {
+        self.locked().publish(event)
+    }
+
+    /// Publishes what the workstream does from now on.
+    pub fn enter(&self, activity: Activity) -> EventId {
+        self.locked().enter(activity)
     }
 
     /// Admits a user row that is stored, and starts its turn.
@@ -173,7 +191,9 @@ impl Lane {
         lane.publish(&Event::StreamEnd { row_id: live.as_ref().map(|live| &live.row_id) });
         match ending {
             Ending::Stored => {}
-            Ending::Failed(message) => lane.publish(&Event::Error { message }),
+            Ending::Failed(message) => {
+                lane.publish(&Event::Error { message });
+            }
             Ending::Lost => {
                 lane.publish(&Event::Error {
                     message: "the answer could not be stored; free the node's disk and send again",
@@ -188,6 +208,7 @@ impl Lane {
     pub fn cut(&self, turns: u32) {
         let mut lane = self.locked();
         lane.state.revision += 1;
+        lane.state.generation += 1;
         lane.state.turns = lane.state.turns.saturating_sub(turns);
         lane.publish(&Event::ClearUi { reason: ClearReason::Rewind });
     }
@@ -284,18 +305,19 @@ impl Locked<'_> {
         RowId::new(self.lane.epoch, self.state.row_names)
     }
 
-    fn enter(&mut self, activity: Activity) {
+    fn enter(&mut self, activity: Activity) -> EventId {
         self.state.activity = activity;
-        self.publish(&Event::StateChange { state: activity });
+        self.publish(&Event::StateChange { state: activity })
     }
 
-    fn publish(&mut self, event: &Event<'_>) {
+    fn publish(&mut self, event: &Event<'_>) -> EventId {
         let id = EventId { epoch: self.lane.epoch, seq: self.state.ring.next_seq() };
         let frame = ring_frame(id, &self.lane.ws_id, event);
         for listener in &self.state.listeners {
             listener.push(&frame);
         }
         self.state.ring.push(frame);
+        id
     }
 }
 

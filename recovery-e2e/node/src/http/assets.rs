@@ -7,7 +7,7 @@ use include_dir::{Dir, include_dir};
 
 use super::error::ApiError;
 
-static WEB: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../web");
+static WEB: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../web/static");
 
 /// What a browser shows when it has no cookie. Plain: the policy allows no style of its own.
 const LOGIN_NEEDED: &str = "<!doctype html>
@@ -50,7 +50,7 @@ fn serve(path: &str) -> Response {
     }
 }
 
-/// Only what a page loads is served: not the folder's configuration, nor files without a name.
+/// Only what a page loads is served.
 fn content_type(path: &str) -> Option<&'static str> {
     match path.rsplit_once('.')?.1 {
         "html" => Some("text/html; charset=utf-8"),

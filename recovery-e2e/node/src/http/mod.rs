@@ -16,7 +16,9 @@ use axum::routing::{get, post};
 
 use crate::node::Node;
 use crate::origin;
-use error::ApiError;
+pub use error::ApiError;
+#[cfg(feature = "control")]
+pub use routes::read;
 
 /// What a browser may do with anything that comes from here.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \

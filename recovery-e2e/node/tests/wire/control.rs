@@ -1,7 +1,7 @@
 #![cfg(feature = "control")]
 
 use std::os::unix::net::UnixListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -13,15 +13,33 @@ use crate::within;
 
 const CONTROL: &str = env!("CARGO_BIN_EXE_recovery-node-control");
 
-async fn counters(socket: &Path) -> Value {
+/// A request to the control socket; answers the status and the body.
+pub async fn ask(socket: &Path, method: &str, path: &str, body: &str) -> (u16, Value) {
     let mut stream = UnixStream::connect(socket).await.unwrap();
-    let request = "GET /counters HTTP/1.1\r\nHost: node\r\nConnection: close\r\n\r\n";
+    let length = body.len();
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nHost: node\r\nConnection: close\r\n\
+         Content-Length: {length}\r\n\r\n{body}"
+    );
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = String::new();
-    within("the counters", stream.read_to_string(&mut answer)).await.unwrap();
+    within("an answer of the control socket", stream.read_to_string(&mut answer)).await.unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    assert!(head.starts_with("HTTP/1.1 200 OK"), "{head}");
-    serde_json::from_str(body).unwrap()
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, serde_json::from_str(body).unwrap_or_else(|_| panic!("not JSON: {answer}")))
+}
+
+pub async fn counters(socket: &Path) -> Value {
+    let (status, counters) = ask(socket, "GET", "/counters", "").await;
+    assert_eq!(status, 200, "{counters}");
+    counters
+}
+
+/// A node with a model and a control socket.
+pub async fn controlled(folder: &Folder, model: &Model) -> (Node, PathBuf) {
+    let socket = folder.file("control");
+    let args = ["--model-url", &model.url, "--control-socket", socket.to_str().unwrap()];
+    (Node::run(folder.command(CONTROL, &args)).await, socket)
 }
 
 #[tokio::test]
@@ -30,10 +48,11 @@ async fn the_control_socket_counts_and_its_head_never_lags_behind_an_answer() {
     let socket = folder.file("control");
     // What a killed node left behind is in nobody's way.
     drop(UnixListener::bind(&socket).unwrap());
-    let args = ["--model-url", &model.url, "--control-socket", socket.to_str().unwrap()];
-    let node = Node::run(folder.command(CONTROL, &args)).await;
+    let (node, socket) = controlled(&folder, &model).await;
     assert!(is_private(&socket));
-    let empty = json!({ "load_calls": 0, "model_calls": 0, "lanes": {} });
+    let empty = json!({
+        "load_calls": 0, "load_joins": 0, "parked_loads": 0, "model_calls": 0, "lanes": {},
+    });
     assert_eq!(counters(&socket).await, empty);
 
     let ws = node.create("a").await;
@@ -58,4 +77,71 @@ async fn the_control_socket_counts_and_its_head_never_lags_behind_an_answer() {
     }
     assert_eq!(node.stop().await.code(), Some(0));
     assert!(!socket.exists());
+}
+
+#[tokio::test]
+async fn an_event_emitted_on_purpose_reaches_panes_and_later_redials_under_the_answered_id() {
+    let (folder, model) = (Folder::new(), Model::start().await);
+    let (node, socket) = controlled(&folder, &model).await;
+    let ws = node.create("a").await;
+    let ws_id = ws.rsplit('/').next().unwrap();
+    let mut pane = node.pane(&ws, "").await;
+    pane.past().await;
+    let mut seen = Vec::new();
+    for (order, told) in [
+        (json!({ "event": "idle_edge" }), json!({ "type": "state_change", "state": "idle" })),
+        (
+            json!({ "event": "tool_pending", "call_id": "c", "name": "bash" }),
+            json!({ "type": "tool_pending", "items": [
+                { "call_id": "c", "name": "bash", "header": "bash", "preview": "" }] }),
+        ),
+        (
+            json!({ "event": "tool_result", "call_id": "c", "name": "bash", "output": "o" }),
+            json!({ "type": "tool_result", "call_id": "c", "name": "bash", "output": "o",
+                "is_error": false }),
+        ),
+        (
+            json!({ "event": "history_resync", "reason": "handoff_mismatch" }),
+            json!({ "type": "history_resync", "reason": "handoff_mismatch" }),
+        ),
+    ] {
+        let mut body = order.clone();
+        body["ws_id"] = json!(ws_id);
+        let (status, answer) = ask(&socket, "POST", "/emit", &body.to_string()).await;
+        assert_eq!(status, 200, "{answer}");
+        let mut frame = pane.take().await;
+        assert_eq!(answer, json!({ "id": frame.id }), "{order}");
+        seen.push(frame.clone());
+        let told_row = frame.data.as_object_mut().unwrap().remove("row_id");
+        assert_eq!(told_row.is_some(), order["event"].as_str().unwrap().starts_with("tool_"));
+        frame.data.as_object_mut().unwrap().remove("ws_id");
+        assert_eq!(frame.data, told);
+    }
+    let past = node.redial(&ws, "", seen[0].id.as_ref().unwrap()).await.past().await;
+    assert_eq!(past[past.len() - 4..past.len() - 1], seen[1..]);
+}
+
+#[tokio::test]
+async fn an_emit_that_makes_no_sense_publishes_nothing_and_says_why() {
+    let (folder, mut model) = (Folder::new(), Model::start().await);
+    let (node, socket) = controlled(&folder, &model).await;
+    let ws = node.create("a").await;
+    let ws_id = ws.rsplit('/').next().unwrap();
+    node.send(&ws, "hello").await;
+    let mut call = model.call().await;
+    let before = counters(&socket).await;
+    for (status, order) in [
+        (400, json!({ "ws_id": ws_id, "event": "nothing" })),
+        (400, json!({ "ws_id": ws_id, "event": "tool_pending" })),
+        (400, json!({ "ws_id": ws_id, "event": "history_resync", "reason": "whim" })),
+        (404, json!({ "ws_id": "x", "event": "idle_edge" })),
+        // A turn runs, so that it would be a lie.
+        (409, json!({ "ws_id": ws_id, "event": "idle_edge" })),
+    ] {
+        let (answered, body) = ask(&socket, "POST", "/emit", &order.to_string()).await;
+        assert_eq!(answered, status, "{order} {body}");
+        assert!(body["error"].is_string());
+    }
+    assert_eq!(counters(&socket).await, before);
+    call.done();
 }

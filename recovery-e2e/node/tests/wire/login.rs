@@ -109,7 +109,7 @@ async fn every_answer_carries_the_policy() {
 #[tokio::test]
 async fn the_client_is_served_byte_for_byte_and_nothing_beside_it() {
     let node = Folder::new().start(&[]).await;
-    let web = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../web");
+    let web = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../web/static");
     for (path, file) in [("/", "index.html"), ("/ws/x", "ws.html")] {
         let expected = std::fs::read(web.join(file)).unwrap();
         let response = node.request(Method::GET, path).send().await.unwrap();
@@ -123,7 +123,10 @@ async fn the_client_is_served_byte_for_byte_and_nothing_beside_it() {
         "/static/.gitkeep",
         "/static/./index.html",
         "/static//index.html",
-        "/static/../web/index.html",
+        "/static/../static/index.html",
+        "/static/../package.json",
+        "/static/package.json",
+        "/static/jsconfig.json",
         "/static/../node/src/main.rs",
         "/static/..%2fnode%2fsrc%2fmain.rs",
         "/static/%2e%2e/node/src/main.rs",

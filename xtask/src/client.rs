@@ -1,0 +1,46 @@
+//! The checks of the browser client, which is plain ES modules: TypeScript reads its JSDoc types,
+//! Node runs the unit tests of its pure parts. Neither is part of what the node serves.
+
+use anyhow::Context;
+use xshell::{Shell, cmd};
+
+use crate::check;
+use crate::install::{Installer, Missing, find};
+
+const PROGRAMS: [&str; 2] = ["node", "npm"];
+
+/// Debian's packages of [`PROGRAMS`].
+const PACKAGES: [&str; 2] = ["nodejs", "npm"];
+
+/// Installs Node and npm where they are missing.
+pub fn prepare(sh: &Shell, installer: Installer) -> anyhow::Result<()> {
+    let missing = || PROGRAMS.into_iter().find(|program| find(program).is_none());
+    if let Some(program) = missing() {
+        installer.install(
+            sh,
+            &Missing {
+                what: &format!("{program} on PATH, which checks the browser client"),
+                packages: &PACKAGES,
+                elsewhere: "install Node 18.19 or newer, with npm",
+            },
+        )?;
+    }
+    match missing() {
+        None => Ok(()),
+        Some(program) => {
+            anyhow::bail!("apt installed {}, yet {program} is not on PATH", PACKAGES.join(" and "))
+        }
+    }
+}
+
+/// Fetches the pinned compiler if it is not in npm's cache, then checks types and runs the tests.
+pub fn test(sh: &Shell) -> anyhow::Result<()> {
+    let _web = sh.push_dir("recovery-e2e/web");
+    cmd!(sh, "npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --loglevel=error")
+        .quiet()
+        .ignore_stdout()
+        .run()
+        .context("npm cannot fetch the pinned TypeScript; is its registry reachable?")?;
+    check("the client's types", cmd!(sh, "node_modules/.bin/tsc --noEmit -p jsconfig.json"))?;
+    check("the client's unit tests", cmd!(sh, "node --test --test-reporter=spec"))
+}
