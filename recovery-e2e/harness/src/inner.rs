@@ -14,12 +14,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::case::Common;
 use crate::cli::RunArgs;
-use crate::journal::{self, BrowserInfo, CaseView, Event, Journal, RunFinished, RunStarted};
+use crate::journal::{
+    self, BrowserInfo, CaseView, Event, Journal, RunFinished, RunInfo, RunStarted,
+};
 use crate::plan::Job;
 use crate::pool::{self, Pool};
 use crate::redact::Redactor;
 use crate::report::{self, exit_code, terminal};
-use crate::supervisor::run_id;
+use crate::temp::{self, run_id};
 use crate::{descendants, lifeline, out, preflight};
 
 /// Runs `jobs` and returns the exit code.
@@ -28,6 +30,7 @@ use crate::{descendants, lifeline, out, preflight};
 /// When the environment is broken: no browser, no node, an out folder that is not ours.
 pub fn run(args: &RunArgs, jobs: Vec<Job>, temp: Utf8PathBuf) -> anyhow::Result<u8> {
     descendants::adopt_orphans().context("this kernel has no child subreaper")?;
+    let _in_use = temp::hold(&temp).context("this is no run's temporary folder")?;
     let rites = Arc::new(LastRites { out: args.out.clone(), temp, journal: OnceLock::new() });
     let cut = rites.clone();
     lifeline::watch(move || cut.perform()).context("no thread")?;
@@ -48,16 +51,12 @@ async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow:
     let (browser, node) = (browser_of(args)?, args.node());
     let version = preflight::check(&browser, &node, &rites.temp, &redactor).await?;
     out::prepare(&args.out)?;
-    let journal = Journal::create(&args.out.join(journal::FILE_NAME), redactor.clone())?;
-    let journal = Arc::new(journal);
-    let _ = rites.journal.set(journal.clone());
-
     let browser = BrowserInfo {
         path: browser.to_string(),
         version,
         origin: env::var("E2E_BROWSER_ORIGIN").unwrap_or_else(|_| "--browser".to_owned()),
     };
-    let started = RunStarted {
+    let run = RunInfo {
         v: journal::VERSION,
         run_id: run_id(&rites.temp).to_owned(),
         started_at: OffsetDateTime::now_utc(),
@@ -66,14 +65,13 @@ async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow:
         node: node.to_string(),
         args: env::args().skip(1).collect(),
         jobs: args.jobs(),
-        selected: u32::try_from(jobs.len()).unwrap_or(u32::MAX),
     };
+    let started = RunStarted { run, cases: jobs.iter().map(|job| job.case.clone()).collect() };
     let colour = std::io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none();
     println!("{}", terminal::head(&started));
-    journal.append(&Event::RunStarted(started))?;
-    for job in &jobs {
-        journal.append(&Event::Planned(job.case.clone()))?;
-    }
+    let path = args.out.join(journal::FILE_NAME);
+    let journal = Arc::new(Journal::create(&path, redactor.clone(), started)?);
+    let _ = rites.journal.set(journal.clone());
 
     let out = args.out.clone();
     let pool = Pool {
@@ -97,7 +95,8 @@ async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow:
 }
 
 fn browser_of(args: &RunArgs) -> anyhow::Result<Utf8PathBuf> {
-    args.browser.clone().context(
+    // A variable that is set to nothing names nothing.
+    args.browser.clone().filter(|path| !path.as_str().is_empty()).context(
         "no browser is named: give the path of a Chromium with --browser or in E2E_BROWSER \
          (`cargo xtask e2e` finds one)",
     )

@@ -22,5 +22,6 @@ pub mod report;
 pub mod scenario;
 pub mod stage;
 pub mod supervisor;
+pub mod temp;
 pub mod trace;
 pub mod verdict;

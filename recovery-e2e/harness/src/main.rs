@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     };
     done.map_or_else(
         |error| {
-            eprintln!("recovery-e2e: {error:#}");
+            eprintln!("recovery-e2e: {}", told(&error));
             ExitCode::from(EXIT_ENVIRONMENT)
         },
         ExitCode::from,
@@ -32,4 +32,17 @@ fn run(args: &RunArgs) -> anyhow::Result<u8> {
         Some(temp) => inner::run(args, jobs, temp),
         None => supervisor::supervise(&args.out),
     }
+}
+
+/// An error with its causes, each once: many an error quotes its cause already.
+fn told(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |mut told, cause| {
+        let cause = cause.to_string();
+        if told.is_empty() {
+            told = cause;
+        } else if !told.contains(&cause) {
+            told = format!("{told}: {cause}");
+        }
+        told
+    })
 }

@@ -13,24 +13,14 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::descendants;
 use crate::journal::{self, JournalView};
 use crate::report::{self, exit_code};
+use crate::temp::{self, RunTemp};
 
 /// Holds the run's temporary folder; that it is set tells the inner process what it is.
 const INNER: &str = "RECOVERY_E2E_INNER";
 
-/// How the names of all temporary folders of this program begin.
-const TEMP_PREFIX: &str = "recovery-e2e-";
-
-/// How many random characters follow: enough that no two runs anywhere share a name.
-const TEMP_RANDOM: usize = 12;
-
 /// The temporary folder of this run, when this is its inner process.
 pub fn inner_temp() -> Option<Utf8PathBuf> {
     env::var(INNER).ok().map(Utf8PathBuf::from)
-}
-
-/// The name of a run among all others: that of its temporary folder.
-pub fn run_id(temp: &Utf8Path) -> &str {
-    temp.file_name().unwrap_or_default()
 }
 
 /// Runs this command again as the inner process, below this one, and returns its exit code.
@@ -42,23 +32,22 @@ pub fn run_id(temp: &Utf8Path) -> &str {
 /// When the inner process cannot be started.
 pub fn supervise(out: &Utf8Path) -> anyhow::Result<u8> {
     descendants::adopt_orphans().context("this kernel has no child subreaper")?;
-    let temp = tempfile::Builder::new()
-        .prefix(TEMP_PREFIX)
-        .rand_bytes(TEMP_RANDOM)
-        .tempdir()
-        .context("no temporary folder; is TMPDIR writable?")?;
-    let path = Utf8Path::from_path(temp.path()).context("TMPDIR is not UTF-8")?.to_owned();
+    for swept in temp::sweep() {
+        eprintln!("recovery-e2e: removed {swept}, which a dead run had left");
+    }
+    let temp = RunTemp::create().context("no temporary folder; is TMPDIR writable?")?;
     let status = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .context("no runtime")?
-        .block_on(run_inner(&path));
+        .block_on(run_inner(temp.path()));
     descendants::start_no_more();
     descendants::kill_all();
+    let run_id = temp::run_id(temp.path()).to_owned();
     temp.close().context("the temporary folder cannot be removed")?;
     Ok(match status?.code() {
         Some(code) => u8::try_from(code).unwrap_or(1),
-        None => report_killed_run(out, run_id(&path))?,
+        None => report_killed_run(out, &run_id)?,
     })
 }
 

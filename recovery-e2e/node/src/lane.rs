@@ -83,6 +83,8 @@ struct State {
     live: Option<Live>,
     /// Admissions, truncations and losses so far.
     revision: u64,
+    /// Truncations so far.
+    generation: u64,
     /// Row names given out so far.
     row_names: u64,
     /// User rows in the store, counted along because nothing is read under the lock.
@@ -111,6 +113,7 @@ impl Lane {
                 activity: Activity::Idle,
                 live: None,
                 revision: 0,
+                generation: 0,
                 row_names: 0,
                 turns,
             }),
@@ -125,6 +128,11 @@ impl Lane {
     /// The token that is true now.
     pub fn token(&self) -> HandoffToken {
         self.locked().token()
+    }
+
+    /// How often rows were cut. It rises in the step that makes every token untrue.
+    pub fn generation(&self) -> u64 {
+        self.locked().state.generation
     }
 
     /// A row name that was never given out.
@@ -201,6 +209,7 @@ impl Lane {
     pub fn cut(&self, turns: u32) {
         let mut lane = self.locked();
         lane.state.revision += 1;
+        lane.state.generation += 1;
         lane.state.turns = lane.state.turns.saturating_sub(turns);
         lane.publish(&Event::ClearUi { reason: ClearReason::Rewind });
     }
