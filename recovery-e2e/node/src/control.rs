@@ -7,15 +7,19 @@ use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use axum::extract::State;
+use axum::extract::rejection::BytesRejection;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Parser, Subcommand};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::net::UnixListener;
 
 use crate::cli::{self, Settings};
+use crate::http::{ApiError, read};
 use crate::node::Node;
 use crate::serve::{self, ServeError};
 
@@ -63,6 +67,9 @@ impl Socket {
             bind(&path).map_err(|source| ServeError::Control { path: path.clone(), source })?;
         let router = Router::new()
             .route("/counters", get(counters))
+            .route("/hold/load", post(hold_load))
+            .route("/release/load", post(release_load))
+            .route("/defect", post(defect))
             .route("/emit", post(emit::emit))
             .with_state(node);
         tokio::spawn(axum::serve(listener, router).into_future());
@@ -89,6 +96,32 @@ fn bind(path: &Utf8Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
+async fn hold_load(State(node): State<Arc<Node>>) -> Json<Value> {
+    node.faults.hold();
+    Json(json!({ "status": "ok" }))
+}
+
+async fn release_load(State(node): State<Arc<Node>>) -> Json<Value> {
+    node.faults.release();
+    Json(json!({ "status": "ok" }))
+}
+
+#[derive(Deserialize)]
+struct Defect {
+    name: String,
+}
+
+async fn defect(
+    State(node): State<Arc<Node>>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Json<Value>, ApiError> {
+    let Defect { name } = read(body)?;
+    if !node.faults.turn_on(&name) {
+        return Err(ApiError::bad("there is no defect of this name"));
+    }
+    Ok(Json(json!({ "status": "ok" })))
+}
+
 async fn counters(State(node): State<Arc<Node>>) -> Json<Value> {
     let lanes: Map<String, Value> = node
         .loaded()
@@ -106,7 +139,9 @@ async fn counters(State(node): State<Arc<Node>>) -> Json<Value> {
         })
         .collect();
     Json(json!({
-        "load_calls": node.load_calls(),
+        "load_calls": node.metrics.history_loads.get(),
+        "load_joins": node.metrics.history_joins.get(),
+        "parked_loads": node.faults.parked(),
         "model_calls": node.model.calls(),
         "lanes": lanes,
     }))

@@ -81,8 +81,10 @@ struct State {
     listeners: Vec<Sender>,
     activity: Activity,
     live: Option<Live>,
-    /// Admissions and truncations so far.
+    /// Admissions, truncations and losses so far.
     revision: u64,
+    /// Truncations so far.
+    generation: u64,
     /// Row names given out so far.
     row_names: u64,
     /// User rows in the store, counted along because nothing is read under the lock.
@@ -111,6 +113,7 @@ impl Lane {
                 activity: Activity::Idle,
                 live: None,
                 revision: 0,
+                generation: 0,
                 row_names: 0,
                 turns,
             }),
@@ -125,6 +128,11 @@ impl Lane {
     /// The token that is true now.
     pub fn token(&self) -> HandoffToken {
         self.locked().token()
+    }
+
+    /// How often rows were cut. It rises in the step that makes every token untrue.
+    pub fn generation(&self) -> u64 {
+        self.locked().state.generation
     }
 
     /// A row name that was never given out.
@@ -173,11 +181,12 @@ impl Lane {
         self.locked().state.live.clone()
     }
 
-    /// Ends the turn; its row, if there is one, is admitted unless it is lost.
+    /// Ends the turn; its row, if there is one, is admitted or lost.
     pub fn end_turn(&self, ending: &Ending<'_>) {
         let mut lane = self.locked();
         let live = lane.state.live.take();
-        if live.is_some() && !matches!(ending, Ending::Lost) {
+        if live.is_some() {
+            // Lost text counts too: a pane that shows it must not be told that nothing changed.
             lane.state.revision += 1;
         }
         lane.publish(&Event::StreamEnd { row_id: live.as_ref().map(|live| &live.row_id) });
@@ -200,6 +209,7 @@ impl Lane {
     pub fn cut(&self, turns: u32) {
         let mut lane = self.locked();
         lane.state.revision += 1;
+        lane.state.generation += 1;
         lane.state.turns = lane.state.turns.saturating_sub(turns);
         lane.publish(&Event::ClearUi { reason: ClearReason::Rewind });
     }
@@ -312,5 +322,7 @@ impl Locked<'_> {
     }
 }
 
+#[cfg(test)]
+mod interleavings;
 #[cfg(test)]
 mod tests;

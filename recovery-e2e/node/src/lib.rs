@@ -12,9 +12,14 @@ pub mod cli;
 pub mod control;
 mod cursor;
 mod event;
+#[cfg(feature = "control")]
+mod faults;
+mod flight;
+mod history;
 mod http;
 mod lane;
 mod listener;
+mod metrics;
 mod model;
 mod node;
 mod origin;

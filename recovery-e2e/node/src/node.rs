@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -11,6 +10,9 @@ use tokio_util::task::TaskTracker;
 
 use crate::auth::Secrets;
 use crate::cli::Settings;
+#[cfg(feature = "control")]
+use crate::faults::Faults;
+use crate::metrics::Metrics;
 use crate::model::Model;
 use crate::store::{Store, StoreError, Stored};
 use crate::workstream::Workstream;
@@ -36,13 +38,17 @@ pub struct Node {
     pub store: Store,
     /// What answers in it.
     pub model: Model,
+    /// What it has counted.
+    pub metrics: Metrics,
     /// Cancelled when it is to stop.
     pub stop: CancellationToken,
     /// What must end before the store may close.
     pub work: TaskTracker,
+    /// What it is made to suffer.
+    #[cfg(feature = "control")]
+    pub faults: Faults,
     /// Held over a load, so that a workstream never has two lanes.
     loaded: Mutex<HashMap<String, Arc<Workstream>>>,
-    load_calls: AtomicU64,
 }
 
 impl Node {
@@ -53,10 +59,12 @@ impl Node {
             secrets,
             store,
             model,
+            metrics: Metrics::default(),
             stop: CancellationToken::new(),
             work: TaskTracker::new(),
+            #[cfg(feature = "control")]
+            faults: Faults::default(),
             loaded: Mutex::default(),
-            load_calls: AtomicU64::new(0),
         }
     }
 
@@ -114,15 +122,36 @@ impl Node {
     ) -> Result<T, tokio::task::JoinError> {
         self.work.spawn(work).await
     }
+}
 
-    /// Counts one history read.
-    pub fn count_load(&self) {
-        self.load_calls.fetch_add(1, Ordering::Relaxed);
+#[cfg(test)]
+pub mod tests {
+    use camino::Utf8Path;
+    use clap::Parser;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A node without a listener, on a folder that goes with it.
+    pub struct TestNode {
+        pub node: Arc<Node>,
+        pub _folder: TempDir,
     }
 
-    /// History reads so far.
-    #[cfg(feature = "control")]
-    pub fn load_calls(&self) -> u64 {
-        self.load_calls.load(Ordering::Relaxed)
+    #[derive(Parser)]
+    struct Flags {
+        #[command(flatten)]
+        settings: Settings,
+    }
+
+    /// A node of the default settings.
+    pub fn node() -> TestNode {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Utf8Path::from_path(folder.path()).unwrap();
+        let Flags { settings } = Flags::parse_from(["node", "--data-dir", path.as_str()]);
+        let secrets = Secrets::load(path, None).unwrap();
+        let store = Store::open(path.join("node.sqlite").as_std_path()).unwrap();
+        let model = Model::new("m".into(), None).unwrap();
+        TestNode { node: Arc::new(Node::new(settings, secrets, store, model)), _folder: folder }
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use tokio::sync::Mutex;
 
-use crate::cursor::HandoffToken;
 use crate::event::Activity;
+use crate::history::Reads;
 use crate::lane::{Ending, Lane};
 use crate::node::Node;
 use crate::store::{Role, Row, Store, StoreError, Stored};
@@ -25,7 +25,9 @@ pub struct Workstream {
     /// Held from before a commit until its publication, and over a history read. So whoever holds
     /// it finds the same rows in the store and on the lane, and a token fits the rows it is
     /// minted with.
-    journal: Mutex<()>,
+    pub journal: Mutex<()>,
+    /// The history reads that are under way.
+    pub reads: Reads,
 }
 
 /// What became of a send.
@@ -50,15 +52,6 @@ pub enum Rewound {
     Busy,
 }
 
-/// Rows, and the token that is true while they are all there are.
-#[derive(Debug)]
-pub struct History {
-    /// The newest rows, in order.
-    pub rows: Vec<Row>,
-    /// Minted with the read.
-    pub token: HandoffToken,
-}
-
 impl Workstream {
     /// Loads a stored workstream.
     ///
@@ -72,6 +65,7 @@ impl Workstream {
             model_url: stored.model_url,
             lane,
             journal: Mutex::new(()),
+            reads: Reads::new(),
         })
     }
 
@@ -129,17 +123,6 @@ impl Workstream {
         let removed = store.rewind(&self.ws_id, turns, request).await?;
         self.lane.cut(removed);
         Ok(Rewound::Ok { removed })
-    }
-
-    /// Reads the newest `limit` rows.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn history(&self, node: &Node, limit: u32) -> Result<History, StoreError> {
-        let _journal = self.journal.lock().await;
-        node.count_load();
-        let rows = node.store.rows(&self.ws_id, limit).await?;
-        Ok(History { rows, token: self.lane.token() })
     }
 
     /// Stores what streamed, and ends the turn.

@@ -18,14 +18,14 @@ const GREEN: &str = "32";
 const YELLOW: &str = "33";
 
 /// What the run stands on.
-pub fn head(run: &RunStarted) -> String {
+pub fn head(RunStarted { run, cases }: &RunStarted) -> String {
     let browser = &run.browser;
     format!(
         "browser {} from {} ({})\n{}, {}",
         text::line(&browser.version),
         text::line(&browser.origin),
         text::line(&browser.path),
-        counted(run.selected as usize, "case"),
+        counted(cases.len(), "case"),
         counted(run.jobs as usize, "job"),
     )
 }

@@ -153,7 +153,8 @@ pub async fn history(State(node): State<Arc<Node>>, Opened(ws): Opened, params: 
             .filter(|limit| (1..=HISTORY_MAX).contains(limit))
             .ok_or_else(|| ApiError::bad(format!("limit must be 1 to {HISTORY_MAX}")))?,
     };
-    let history = ws.history(&node, limit).await?;
+    // Others may wait for this read by now, so it goes on when its own client goes away.
+    let history = node.carry_out(ws.clone().history(node.clone(), limit)).await??;
     Ok(Json(json!({
         "ws_id": ws.ws_id,
         "messages": history.rows,

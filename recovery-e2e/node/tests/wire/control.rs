@@ -14,7 +14,7 @@ use crate::within;
 const CONTROL: &str = env!("CARGO_BIN_EXE_recovery-node-control");
 
 /// A request to the control socket; answers the status and the body.
-async fn ask(socket: &Path, method: &str, path: &str, body: &str) -> (u16, Value) {
+pub async fn ask(socket: &Path, method: &str, path: &str, body: &str) -> (u16, Value) {
     let mut stream = UnixStream::connect(socket).await.unwrap();
     let length = body.len();
     let request = format!(
@@ -29,14 +29,14 @@ async fn ask(socket: &Path, method: &str, path: &str, body: &str) -> (u16, Value
     (status, serde_json::from_str(body).unwrap_or_else(|_| panic!("not JSON: {answer}")))
 }
 
-async fn counters(socket: &Path) -> Value {
+pub async fn counters(socket: &Path) -> Value {
     let (status, counters) = ask(socket, "GET", "/counters", "").await;
     assert_eq!(status, 200, "{counters}");
     counters
 }
 
 /// A node with a model and a control socket.
-async fn controlled(folder: &Folder, model: &Model) -> (Node, PathBuf) {
+pub async fn controlled(folder: &Folder, model: &Model) -> (Node, PathBuf) {
     let socket = folder.file("control");
     let args = ["--model-url", &model.url, "--control-socket", socket.to_str().unwrap()];
     (Node::run(folder.command(CONTROL, &args)).await, socket)
@@ -50,7 +50,9 @@ async fn the_control_socket_counts_and_its_head_never_lags_behind_an_answer() {
     drop(UnixListener::bind(&socket).unwrap());
     let (node, socket) = controlled(&folder, &model).await;
     assert!(is_private(&socket));
-    let empty = json!({ "load_calls": 0, "model_calls": 0, "lanes": {} });
+    let empty = json!({
+        "load_calls": 0, "load_joins": 0, "parked_loads": 0, "model_calls": 0, "lanes": {},
+    });
     assert_eq!(counters(&socket).await, empty);
 
     let ws = node.create("a").await;
