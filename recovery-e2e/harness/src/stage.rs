@@ -13,7 +13,7 @@ use std::time::Instant;
 use camino::{Utf8Path, Utf8PathBuf};
 use hyper::body::Bytes;
 
-use crate::edge::EdgeMissed;
+use crate::edge::{self, EdgeMissed};
 use crate::front::{Front, FrontConfig, FrontError, LocalPage};
 use crate::journal::Phase;
 use crate::model::{ModelError, ModelServer, Reply, Script};
@@ -243,8 +243,9 @@ impl Stage {
     /// how long each phase took.
     ///
     /// # Errors
-    /// When the trace or the records could not be written: evidence is missing.
-    pub async fn close(self) -> Result<Ground, StageError> {
+    /// When something does not end, or the trace or the records could not be written: evidence is
+    /// missing then.
+    pub async fn close(mut self) -> Result<Ground, StageError> {
         let ends = self.phases.iter().skip(1).map(|(_, begin)| *begin).chain([Instant::now()]);
         let phases = self.phases.iter().zip(ends).map(|((name, begin), end)| Phase {
             name: name.clone(),
@@ -252,7 +253,14 @@ impl Stage {
         });
         let phases = phases.collect();
         let receipts = self.front.receipts().iter().map(ReceiptReport::from).collect();
-        tokio::join!(self.browser.close(), self.node.stop());
+        let ends = async { tokio::join!(self.browser.close(), self.node.stop()) };
+        let saw = || "a process that does not even die of SIGKILL".to_owned();
+        let ((), status) = edge::within("the end of the browser and the node", ends, saw).await?;
+        self.evidence.push(Evidence {
+            what: "the node ended in good order when asked to".to_owned(),
+            held: status.is_some_and(|status| status.success()),
+            saw: status.map_or("it had to be killed".to_owned(), |status| status.to_string()),
+        });
         self.front.shutdown().await?;
         self.trace.check()?;
         Ok(Ground { evidence: self.evidence, receipts, phases })
