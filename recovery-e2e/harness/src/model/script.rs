@@ -12,6 +12,8 @@ pub struct Reply {
     pub(super) answer: Answer,
     /// Opens when the call may be answered; none: at once.
     gate: Option<watch::Receiver<bool>>,
+    /// Opens when the second half of a text may follow the first; none: at once.
+    midway: Option<watch::Receiver<bool>>,
 }
 
 /// What is sent, once it may be.
@@ -35,12 +37,12 @@ pub struct Gate {
 impl Reply {
     /// `text`, streamed in a few chunks.
     pub fn text(text: impl Into<String>) -> Reply {
-        Reply { answer: Answer::Text(text.into()), gate: None }
+        Reply { answer: Answer::Text(text.into()), gate: None, midway: None }
     }
 
     /// A refusal with `status`, and an error body as such servers send it.
     pub fn status(status: StatusCode) -> Reply {
-        Reply { answer: Answer::Status(status), gate: None }
+        Reply { answer: Answer::Status(status), gate: None, midway: None }
     }
 
     /// The same text, after which the connection breaks instead of ending. A refusal has no text
@@ -59,13 +61,29 @@ impl Reply {
         (Reply { gate: Some(gate), ..self }, Gate { open })
     }
 
+    /// The same answer, whose text stops in its middle until the gate is released. A refusal has
+    /// no middle and is sent at once.
+    pub fn held_midway(self) -> (Reply, Gate) {
+        let (open, gate) = watch::channel(false);
+        (Reply { midway: Some(gate), ..self }, Gate { open })
+    }
+
     /// Waits until it may be sent.
     pub(super) async fn released(&mut self) {
-        if let Some(gate) = &mut self.gate
-            && gate.wait_for(|open| *open).await.is_err()
-        {
-            pending().await
-        }
+        released(self.gate.take()).await;
+    }
+
+    /// What the second half of its text has to wait for.
+    pub(super) fn middle(&mut self) -> impl Future<Output = ()> + Send + use<> {
+        released(self.midway.take())
+    }
+}
+
+async fn released(gate: Option<watch::Receiver<bool>>) {
+    if let Some(mut gate) = gate
+        && gate.wait_for(|open| *open).await.is_err()
+    {
+        pending().await
     }
 }
 

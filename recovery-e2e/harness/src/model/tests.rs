@@ -1,5 +1,6 @@
 //! The model server over real HTTP.
 
+use futures_util::FutureExt;
 use hyper::StatusCode;
 use serde_json::{Value, json};
 
@@ -65,6 +66,23 @@ async fn a_held_call_has_arrived_but_is_not_answered_until_its_gate_is_released(
     }
     gate.release();
     assert_eq!(read(&answer.await.text().await.unwrap()).0, "late");
+}
+
+#[tokio::test]
+async fn an_answer_held_midway_stops_in_its_middle_until_its_gate_is_released() {
+    let model = ModelServer::start().await.unwrap();
+    let (reply, gate) = Reply::text("ebb and flow").held_midway();
+    let script = model.script("midway", vec![reply]).unwrap();
+    let mut answer = call(&script).await;
+    let mut seen = String::new();
+    while read(&seen).0 != "ebb an" {
+        let chunk = within("first half", answer.chunk(), || seen.clone()).await.unwrap();
+        seen.push_str(std::str::from_utf8(&chunk.unwrap().unwrap()).unwrap());
+    }
+    assert!(answer.chunk().now_or_never().is_none());
+    gate.release();
+    seen.push_str(&answer.text().await.unwrap());
+    assert_eq!(read(&seen), ("ebb and flow".to_owned(), 4, true));
 }
 
 #[tokio::test]
