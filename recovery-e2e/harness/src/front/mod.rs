@@ -20,12 +20,15 @@ mod patch;
 mod proxy;
 mod receipt;
 mod record;
+mod rewrite;
+mod sever;
 mod socket;
 mod sse;
 mod upstream;
 
 pub use class::Class;
 pub use counters::{Counters, Counts};
+pub use faults::Standing;
 pub use hold::Hold;
 pub use patch::{Edit, Patch};
 pub use proxy::{Front, FrontConfig, FrontError, LocalPage};

@@ -14,14 +14,14 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::class::Class;
 use super::counters::Counters;
 use super::exchange;
-use super::faults::{Action, Fault};
+use super::faults::{Action, Fault, Standing, Turns};
 use super::hold::Hold;
 use super::ledger::Ledger;
 use super::patch::Patch;
@@ -34,6 +34,9 @@ use crate::trace::{JsonLines, Trace, TraceError};
 
 /// How many round trips a fence takes, one after the other; `socket` says why.
 const FENCE_TRIPS: usize = 2;
+
+/// How many severings a stream may not have seen yet. A scenario makes them one by one.
+const SEVERED_AT_ONCE: usize = 16;
 
 /// What a front is made with.
 #[derive(Debug)]
@@ -98,6 +101,8 @@ pub(super) struct Shared {
     upstream: Mutex<Option<SocketAddr>>,
     pages: HashMap<String, Page>,
     accept_failed: Mutex<Option<io::Error>>,
+    /// Tells open event streams that those of a class are severed.
+    pub(super) severed: broadcast::Sender<(Class, Receipt)>,
     tasks: TaskTracker,
     ending: CancellationToken,
 }
@@ -127,6 +132,7 @@ impl Front {
             upstream: Mutex::new(config.upstream),
             pages,
             accept_failed: Mutex::default(),
+            severed: broadcast::channel(SEVERED_AT_ONCE).0,
             tasks: TaskTracker::new(),
             ending,
         });
@@ -149,7 +155,37 @@ impl Front {
         let name = format!("fail {} x{n} with {}", class.name(), status.as_u16());
         let receipt = Receipt::new(name, n);
         let fault = Fault { action: Action::Fail(status), receipt: receipt.clone() };
-        self.shared.ledger.arm(class, n, fault);
+        self.shared.ledger.arm(class, Turns::Left(n), fault);
+        receipt
+    }
+
+    /// Answers every arrival of `class` with 500 until it is lifted; one of them redeems it.
+    #[must_use = "a fault that nobody can lift stands until the front ends"]
+    pub fn fail_until(&self, class: Class) -> Standing {
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        let name = format!("fail {} with {} until lifted", class.name(), status.as_u16());
+        let receipt = Receipt::new(name, 1);
+        let (standing, turns) = Standing::new(receipt.clone());
+        self.shared.ledger.arm(class, turns, Fault { action: Action::Fail(status), receipt });
+        standing
+    }
+
+    /// Takes the handoff token out of the answers to `n` histories, as a node does that has none
+    /// to give. An answer without a history in it breaks the receipt.
+    pub fn tokenless(&self, n: u32) -> Receipt {
+        let receipt = Receipt::new(format!("tokenless history x{n}"), n);
+        let fault = Fault { action: Action::Tokenless, receipt: receipt.clone() };
+        self.shared.ledger.arm(Class::History, Turns::Left(n), fault);
+        receipt
+    }
+
+    /// Breaks the event streams of `class` that are open now, as a cut line does: what has not
+    /// been written out is lost. Redeemed by the first that breaks.
+    pub fn sever(&self, class: Class) -> Receipt {
+        let receipt = Receipt::new(format!("sever {}", class.name()), 1);
+        self.shared.ledger.keep(receipt.clone());
+        // Without an open stream nobody listens, and the receipt stays as it is.
+        let _ = self.shared.severed.send((class, receipt.clone()));
         receipt
     }
 
@@ -158,7 +194,8 @@ impl Front {
     pub fn hold(&self, class: Class, n: u32) -> Hold {
         let receipt = Receipt::new(format!("hold {} x{n}", class.name()), n);
         let (hold, gate) = Hold::new(receipt.clone(), n);
-        self.shared.ledger.arm(class, n, Fault { action: Action::Hold(gate), receipt });
+        let fault = Fault { action: Action::Hold(gate), receipt };
+        self.shared.ledger.arm(class, Turns::Left(n), fault);
         hold
     }
 
