@@ -4,6 +4,7 @@ use camino::Utf8Path;
 
 use crate::redact::Redactor;
 use crate::stage::browser::{Browser, BrowserError};
+use crate::stage::log::{LogError, LogFile};
 use crate::stage::node::{Node, NodeConfig, NodeError};
 
 /// A browser or a node with which no scenario can be run.
@@ -15,6 +16,9 @@ pub enum PreflightError {
     /// The node.
     #[error(transparent)]
     Node(#[from] NodeError),
+    /// The node's log.
+    #[error(transparent)]
+    Log(#[from] LogError),
     /// The folder for both.
     #[error("{0}; is TMPDIR writable, and is there room?")]
     Temp(std::io::Error),
@@ -40,13 +44,13 @@ pub async fn check(
         Ok::<_, PreflightError>(version?)
     };
     let listens = async {
-        let node = Node::start(NodeConfig {
-            program: node,
-            folder: &folder,
-            public_origin: "http://127.0.0.1:1",
+        let node = Node::start(&NodeConfig {
+            program: node.to_owned(),
+            folder: folder.clone(),
+            public_origin: "http://127.0.0.1:1".to_owned(),
             retry_ms: None,
-            log: &folder.join("node.log"),
-            redactor,
+            log: LogFile::create(&folder.join("node.log"), redactor.clone())?,
+            redactor: redactor.clone(),
         })
         .await?;
         node.kill().await;

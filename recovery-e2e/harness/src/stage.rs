@@ -6,6 +6,7 @@ pub mod control;
 pub mod log;
 pub mod node;
 pub mod page;
+mod power;
 pub mod wire;
 
 use std::time::Instant;
@@ -52,6 +53,8 @@ pub enum StageError {
     Log(#[from] LogError),
     #[error(transparent)]
     Edge(#[from] EdgeMissed),
+    #[error("there is no node now: it was ended; a scenario has to start it before this")]
+    NoNode,
 }
 
 /// What a stage is made of and where it may write.
@@ -80,7 +83,9 @@ pub struct Stage {
     pub control: Control,
     model: ModelServer,
     scripts: Vec<Script>,
-    node: Node,
+    /// None between its end and its next start.
+    node: Option<Node>,
+    node_config: NodeConfig,
     browser: Browser,
     page: Option<Page>,
     settings: PageSettings,
@@ -135,14 +140,15 @@ impl Stage {
         })
         .await?;
         let node_log = config.artifacts.join("node.log");
-        let node = Node::start(NodeConfig {
-            program: config.node,
-            folder: config.temp,
-            public_origin: front.origin(),
+        let node_config = NodeConfig {
+            program: config.node.to_owned(),
+            folder: config.temp.to_owned(),
+            public_origin: front.origin().to_owned(),
             retry_ms: config.page.clock.retry_ms(),
-            log: &node_log,
-            redactor: config.redactor,
-        });
+            log: LogFile::create(&node_log, config.redactor.clone())?,
+            redactor: config.redactor.clone(),
+        };
+        let node = Node::start(&node_config);
         let browser_log = config.artifacts.join("browser.log");
         let browser = Browser::launch(config.browser, config.temp, &browser_log, config.redactor);
         let (node, browser) = tokio::join!(node, browser);
@@ -154,7 +160,8 @@ impl Stage {
             front,
             model,
             scripts: Vec::new(),
-            node,
+            node: Some(node),
+            node_config,
             browser,
             page: None,
             settings: config.page,
@@ -204,7 +211,7 @@ impl Stage {
         let console = LogFile::create(&self.artifacts.join("console.log"), self.redactor.clone())?;
         let page = Page::new(&self.browser, self.settings, console).await?;
         self.page = Some(page.clone());
-        page.goto(self.node.login().url()).await?;
+        page.goto(self.node()?.login().url()).await?;
         page.goto(&format!("{}{path}", self.front.origin())).await?;
         Ok(page)
     }
@@ -253,14 +260,17 @@ impl Stage {
         });
         let phases = phases.collect();
         let receipts = self.front.receipts().iter().map(ReceiptReport::from).collect();
-        let ends = async { tokio::join!(self.browser.close(), self.node.stop()) };
+        let node = self.node.take();
+        let node_ends = async {
+            match node {
+                Some(node) => Some(node.stop().await),
+                None => None,
+            }
+        };
+        let ends = async { tokio::join!(self.browser.close(), node_ends) };
         let saw = || "a process that does not even die of SIGKILL".to_owned();
         let ((), status) = edge::within("the end of the browser and the node", ends, saw).await?;
-        self.evidence.push(Evidence {
-            what: "the node ended in good order when asked to".to_owned(),
-            held: status.is_some_and(|status| status.success()),
-            saw: status.map_or("it had to be killed".to_owned(), |status| status.to_string()),
-        });
+        self.evidence.extend(status.map(power::end_in_good_order));
         self.front.shutdown().await?;
         self.trace.check()?;
         Ok(Ground { evidence: self.evidence, receipts, phases })
