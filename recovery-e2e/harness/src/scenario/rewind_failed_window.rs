@@ -27,7 +27,7 @@ pub const SCENARIO: Scenario = Scenario {
 
 async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.phase("seed");
-    let ws = seed_three_turns(stage, "rewind-failed-window").await?;
+    let ws = seed_three_turns(stage, "rewind-failed-window", vec![]).await?;
     stage.phase("first paint");
     let pane = Pane::open(stage, ws, 3).await?;
     stage.screenshot("first-paint").await?;
