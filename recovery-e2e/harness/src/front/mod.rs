@@ -9,6 +9,7 @@
 //! count; and a request that gets a connection of its own meets the state of the upstream as it
 //! is now.
 
+mod arming;
 mod class;
 mod counters;
 mod exchange;

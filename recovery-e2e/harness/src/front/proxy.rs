@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
 use camino::Utf8PathBuf;
-use hyper::StatusCode;
 use hyper::header::HeaderValue;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -21,10 +20,7 @@ use tokio_util::task::TaskTracker;
 use super::class::Class;
 use super::counters::Counters;
 use super::exchange;
-use super::faults::{Action, Fault, Standing, Turns};
-use super::hold::Hold;
 use super::ledger::Ledger;
-use super::patch::Patch;
 use super::receipt::Receipt;
 use super::record::Record;
 use super::socket::{SocketIo, Sockets};
@@ -90,7 +86,7 @@ pub enum FrontError {
 #[derive(Debug)]
 pub struct Front {
     origin: String,
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
 /// What the tasks of a front share.
@@ -148,64 +144,6 @@ impl Front {
     /// Sends what is forwarded from now on to `upstream`. Open connections stay where they are.
     pub fn point_at(&self, upstream: SocketAddr) {
         *lock(&self.shared.upstream) = Some(upstream);
-    }
-
-    /// Answers `n` arrivals of `class` with `status`; the upstream never sees them.
-    pub fn fail(&self, class: Class, n: u32, status: StatusCode) -> Receipt {
-        let name = format!("fail {} x{n} with {}", class.name(), status.as_u16());
-        let receipt = Receipt::new(name, n);
-        let fault = Fault { action: Action::Fail(status), receipt: receipt.clone() };
-        self.shared.ledger.arm(class, Turns::Left(n), fault);
-        receipt
-    }
-
-    /// Answers every arrival of `class` with 500 until it is lifted; one of them redeems it.
-    #[must_use = "a fault that nobody can lift stands until the front ends"]
-    pub fn fail_until(&self, class: Class) -> Standing {
-        let status = StatusCode::INTERNAL_SERVER_ERROR;
-        let name = format!("fail {} with {} until lifted", class.name(), status.as_u16());
-        let receipt = Receipt::new(name, 1);
-        let (standing, turns) = Standing::new(receipt.clone());
-        self.shared.ledger.arm(class, turns, Fault { action: Action::Fail(status), receipt });
-        standing
-    }
-
-    /// Takes the handoff token out of the answers to `n` histories, as a node does that has none
-    /// to give. An answer without a history in it breaks the receipt.
-    pub fn tokenless(&self, n: u32) -> Receipt {
-        let receipt = Receipt::new(format!("tokenless history x{n}"), n);
-        let fault = Fault { action: Action::Tokenless, receipt: receipt.clone() };
-        self.shared.ledger.arm(Class::History, Turns::Left(n), fault);
-        receipt
-    }
-
-    /// Breaks the event streams of `class` that are open now, as a cut line does: what has not
-    /// been written out is lost. Redeemed by the first that breaks.
-    pub fn sever(&self, class: Class) -> Receipt {
-        let receipt = Receipt::new(format!("sever {}", class.name()), 1);
-        self.shared.ledger.keep(receipt.clone());
-        // Without an open stream nobody listens, and the receipt stays as it is.
-        let _ = self.shared.severed.send((class, receipt.clone()));
-        receipt
-    }
-
-    /// Keeps `n` arrivals of `class` from the upstream, until they are released.
-    #[must_use = "a hold that nobody can release holds until the front ends"]
-    pub fn hold(&self, class: Class, n: u32) -> Hold {
-        let receipt = Receipt::new(format!("hold {} x{n}", class.name()), n);
-        let (hold, gate) = Hold::new(receipt.clone(), n);
-        let fault = Fault { action: Action::Hold(gate), receipt };
-        self.shared.ledger.arm(class, Turns::Left(n), fault);
-        hold
-    }
-
-    /// Changes the text of an asset each time that it is served from now on.
-    ///
-    /// Where the patch does not apply, the answer is a 500 and the receipt is broken.
-    pub fn patch(&self, patch: Patch) -> Receipt {
-        let receipt = Receipt::new(format!("patch {}", patch.asset), 1);
-        self.shared.ledger.arm_patch(patch, receipt.clone());
-        receipt
     }
 
     /// The receipts of all faults that were armed, in the order of arming.

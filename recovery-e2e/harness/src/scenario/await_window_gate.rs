@@ -1,8 +1,7 @@
 //! E6: the transport falls while a refetch is under way, whose answer is good.
 
-use super::words::{Pane, STALE_RETRY, seed_three_turns, status_of};
+use super::words::{hold_retry_of_failed_rewind, open_seeded};
 use super::{Change, Control, Scenario};
-use crate::front::Class;
 use crate::model::Reply;
 use crate::stage::{Stage, StageError};
 use crate::verdict::Stamp;
@@ -30,25 +29,15 @@ pub const SCENARIO: Scenario = Scenario {
 const FOURTH: &str = "Drop anchor in the lee of the island.";
 
 async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
-    stage.phase("seed");
-    let ws = seed_three_turns(stage, "await-window-gate", vec![Reply::text(FOURTH)]).await?;
-    stage.phase("first paint");
-    let pane = Pane::open(stage, ws, 3).await?;
-    stage.screenshot("first-paint").await?;
+    let pane = open_seeded(stage, "await-window-gate", vec![Reply::text(FOURTH)]).await?;
 
     stage.phase("fault");
-    pane.freeze().await?;
-    stage.front.fail(Class::History, 1, hyper::StatusCode::INTERNAL_SERVER_ERROR);
-    let retry = stage.front.hold(Class::History, 1);
-    pane.click_rewind(1).await?;
-    pane.until("a failed refetch, with a retry to come", "s.retryArmed").await?;
-    pane.outlast(stage, STALE_RETRY).await?;
-    let held = retry.arrived().await?;
+    let retry = hold_retry_of_failed_rewind(stage, &pane).await?;
     pane.hide(stage).await?;
-    let open = held.iter().all(|seq| status_of(stage, *seq).is_none());
+    let open = retry.statuses(stage) == [None];
     retry.release();
     pane.until("the end of the refetch", "s.queued === null").await?;
-    let statuses: Vec<_> = held.iter().map(|seq| status_of(stage, *seq)).collect();
+    let statuses = retry.statuses(stage);
     stage.require(
         "the refetch was answered 200, after the transport had fallen",
         open && statuses == [Some(200)],

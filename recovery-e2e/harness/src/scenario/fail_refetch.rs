@@ -1,6 +1,6 @@
 //! D: the first reload after a restart fails.
 
-use super::words::{Pane, TRUNCATED_RELOAD, end_of_turn, status_of, take_turn, workstream};
+use super::words::{Held, Pane, TRUNCATED_RELOAD, end_of_turn, take_turn, workstream};
 use super::{Change, Control, Scenario};
 use crate::front::Class;
 use crate::model::Reply;
@@ -58,20 +58,19 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     // that edge. It fails, and the connection after it is truncated once more.
     pane.until_frames("replay_truncated", 2).await?;
     pane.outlast(stage, TRUNCATED_RELOAD).await?;
-    let healing = next.arrived().await?;
+    let next = Held::arrived(next).await?;
     let seen = pane.look().await?;
     let missing = pane.count(MISSED).await? == 0;
     let stale = seen.rows == 2 && !seen.empty && missing;
-    let healed_before = healing.iter().any(|seq| status_of(stage, *seq).is_some());
-    stage.require("the stale rows were seen before anything could heal them", !healed_before, seen);
+    let open = next.statuses(stage) == [None];
+    stage.require("the stale rows were seen before anything could heal them", open, seen);
     stage.screenshot("fault").await?;
 
     stage.phase("heal");
     next.release();
     pane.settled(stage).await?;
-    let statuses: Vec<_> = healing.iter().map(|seq| status_of(stage, *seq)).collect();
-    let answered = statuses == [Some(200)];
-    stage.require("the second fetch was answered", answered, format!("{statuses:?}"));
+    let statuses = next.statuses(stage);
+    stage.require("the next fetch was answered", statuses == [Some(200)], format!("{statuses:?}"));
     let healed = pane.count(MISSED).await? == 1;
     let seen = pane.look().await?;
     let truncated = pane.frames("replay_truncated").await?;

@@ -1,6 +1,6 @@
 //! E5: the page is hidden before the retry of a failed refetch is due.
 
-use super::words::{Pane, STALE_RETRY, arrived, rewinds, seed_three_turns};
+use super::words::{STALE_RETRY, arrived, open_seeded, rewinds};
 use super::{Change, Control, Scenario};
 use crate::front::Class;
 use crate::stage::{Stage, StageError};
@@ -26,14 +26,9 @@ pub const SCENARIO: Scenario = Scenario {
 };
 
 async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
-    stage.phase("seed");
-    let ws = seed_three_turns(stage, "hidden-retry", vec![]).await?;
-    stage.phase("first paint");
-    let pane = Pane::open(stage, ws, 3).await?;
-    stage.screenshot("first-paint").await?;
+    let pane = open_seeded(stage, "hidden-retry", vec![]).await?;
 
     stage.phase("fault");
-    pane.freeze().await?;
     stage.front.fail(Class::History, 1, hyper::StatusCode::INTERNAL_SERVER_ERROR);
     pane.click_rewind(1).await?;
     pane.until("a failed refetch, with a retry to come", "s.retryArmed").await?;

@@ -1,8 +1,7 @@
 //! E8: the transport falls and comes back while a refetch is under way.
 
-use super::words::{Pane, STALE_RETRY, seed_three_turns, status_of, take_turn};
+use super::words::{hold_retry_of_failed_rewind, open_seeded, take_turn};
 use super::{Change, Control, Scenario};
-use crate::front::Class;
 use crate::model::Reply;
 use crate::stage::{Stage, StageError};
 use crate::verdict::Stamp;
@@ -36,20 +35,10 @@ pub const SCENARIO: Scenario = Scenario {
 const GAP: &str = "A buoy broke loose off the harbour mouth.";
 
 async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
-    stage.phase("seed");
-    let ws = seed_three_turns(stage, "reconnect-in-await", vec![Reply::text(GAP)]).await?;
-    stage.phase("first paint");
-    let pane = Pane::open(stage, ws, 3).await?;
-    stage.screenshot("first-paint").await?;
+    let pane = open_seeded(stage, "reconnect-in-await", vec![Reply::text(GAP)]).await?;
 
     stage.phase("fault");
-    pane.freeze().await?;
-    stage.front.fail(Class::History, 1, hyper::StatusCode::INTERNAL_SERVER_ERROR);
-    let retry = stage.front.hold(Class::History, 1);
-    pane.click_rewind(1).await?;
-    pane.until("a failed refetch, with a retry to come", "s.retryArmed").await?;
-    pane.outlast(stage, STALE_RETRY).await?;
-    let held = retry.arrived().await?;
+    let retry = hold_retry_of_failed_rewind(stage, &pane).await?;
 
     stage.phase("gap");
     pane.call("disconnect").await?;
@@ -60,7 +49,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     pane.call("redial").await?;
     pane.until_frames("replay_complete", replays + 1).await?;
     let seen = pane.look().await?;
-    let open = held.iter().all(|seq| status_of(stage, *seq).is_none());
+    let open = retry.statuses(stage) == [None];
     stage.require(
         "the refetch was still open when the replay of the new connection had come",
         open && seen.ready_state == Some(1) && seen.queued.is_some_and(|queued| queued > 0),
@@ -71,7 +60,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.phase("heal");
     retry.release();
     pane.settled(stage).await?;
-    let statuses: Vec<_> = held.iter().map(|seq| status_of(stage, *seq)).collect();
+    let statuses = retry.statuses(stage);
     stage.require("it was answered 200", statuses == [Some(200)], format!("{statuses:?}"));
     let seen = pane.look().await?;
     let healed = seen.rows == 2 && !seen.latch;

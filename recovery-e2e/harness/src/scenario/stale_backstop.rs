@@ -1,6 +1,6 @@
 //! E4: a refetch and its one retry both fail; only the next idle edge can heal.
 
-use super::words::{Pane, STALE_RETRY, arrived, rewinds, seed_three_turns};
+use super::words::{STALE_RETRY, arrived, open_seeded, rewinds};
 use super::{Change, Control, Scenario};
 use crate::front::Class;
 use crate::stage::{Stage, StageError};
@@ -38,14 +38,9 @@ pub const SCENARIO: Scenario = Scenario {
 };
 
 async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
-    stage.phase("seed");
-    let ws = seed_three_turns(stage, "stale-backstop", vec![]).await?;
-    stage.phase("first paint");
-    let pane = Pane::open(stage, ws, 3).await?;
-    stage.screenshot("first-paint").await?;
+    let pane = open_seeded(stage, "stale-backstop", vec![]).await?;
 
     stage.phase("fault");
-    pane.freeze().await?;
     stage.front.fail(Class::History, 2, hyper::StatusCode::INTERNAL_SERVER_ERROR);
     pane.click_rewind(1).await?;
     pane.until("a failed refetch, with a retry to come", "s.retryArmed").await?;

@@ -2,7 +2,9 @@
 
 mod pane;
 
-use crate::front::Class;
+use hyper::StatusCode;
+
+use crate::front::{Class, Hold};
 use crate::model::Reply;
 use crate::stage::wire::{Follower, WsId};
 use crate::stage::{Stage, StageError};
@@ -35,6 +37,58 @@ pub async fn seed_three_turns(
         take_turn(stage, &ws, question).await?;
     }
     Ok(ws)
+}
+
+/// The pane of [`seed_three_turns`], painted, with an open stream and frozen time.
+pub async fn open_seeded(
+    stage: &mut Stage,
+    name: &str,
+    further: Vec<Reply>,
+) -> Result<Pane, StageError> {
+    stage.phase("seed");
+    let ws = seed_three_turns(stage, name, further).await?;
+    stage.phase("first paint");
+    let pane = Pane::open(stage, ws, 3).await?;
+    stage.screenshot("first-paint").await?;
+    pane.freeze().await?;
+    Ok(pane)
+}
+
+/// Rewinds two of three turns, fails the refetch that follows, and holds the one retry of it; the
+/// stale rows stand meanwhile.
+pub async fn hold_retry_of_failed_rewind(stage: &Stage, pane: &Pane) -> Result<Held, StageError> {
+    stage.front.fail(Class::History, 1, StatusCode::INTERNAL_SERVER_ERROR);
+    let hold = stage.front.hold(Class::History, 1);
+    pane.click_rewind(1).await?;
+    pane.until("a failed refetch, with a retry to come", "s.retryArmed").await?;
+    pane.outlast(stage, STALE_RETRY).await?;
+    Held::arrived(hold).await
+}
+
+/// Requests that stand in a hold, or have stood.
+pub struct Held {
+    hold: Hold,
+    seqs: Vec<u64>,
+}
+
+impl Held {
+    /// Waits until all that the hold was armed for stand in it.
+    pub async fn arrived(hold: Hold) -> Result<Held, StageError> {
+        let seqs = hold.arrived().await?;
+        Ok(Held { hold, seqs })
+    }
+
+    /// Lets them go on.
+    pub fn release(&self) {
+        self.hold.release();
+    }
+
+    /// The status of each answer, none while there is no answer.
+    pub fn statuses(&self, stage: &Stage) -> Vec<Option<u16>> {
+        let records = stage.front.records().into_iter();
+        let held = records.filter(|record| self.seqs.contains(&record.seq));
+        held.map(|record| record.status).collect()
+    }
 }
 
 /// A workstream whose model gives these replies.
@@ -70,9 +124,4 @@ pub fn arrived(stage: &Stage, class: Class) -> u64 {
 /// How many rewinds have reached the front.
 pub fn rewinds(stage: &Stage) -> u64 {
     arrived(stage, Class::Rewind)
-}
-
-/// The status of the answer to one request, once there is one.
-pub fn status_of(stage: &Stage, seq: u64) -> Option<u16> {
-    stage.front.records().into_iter().find(|record| record.seq == seq)?.status
 }
