@@ -2,6 +2,7 @@
 
 use camino::Utf8Path;
 
+use crate::deaths::Deaths;
 use crate::redact::Redactor;
 use crate::stage::browser::{Browser, BrowserError};
 use crate::stage::log::{LogError, LogFile};
@@ -36,9 +37,11 @@ pub async fn check(
 ) -> Result<String, PreflightError> {
     let folder = temp.join("preflight");
     std::fs::create_dir_all(&folder).map_err(PreflightError::Temp)?;
+    // Nobody listens: what ends here is told by what it does not answer.
+    let deaths = Deaths::default();
     let version = async {
         let log = folder.join("browser.log");
-        let browser = Browser::launch(browser, &folder, &log, redactor).await?;
+        let browser = Browser::launch(browser, &folder, &log, redactor, &deaths).await?;
         let version = browser.version().await;
         browser.close().await;
         Ok::<_, PreflightError>(version?)
@@ -51,6 +54,7 @@ pub async fn check(
             retry_ms: None,
             log: LogFile::create(&folder.join("node.log"), redactor.clone())?,
             redactor: redactor.clone(),
+            deaths: deaths.clone(),
         })
         .await?;
         node.kill().await;

@@ -14,6 +14,7 @@ use std::time::Instant;
 use camino::{Utf8Path, Utf8PathBuf};
 use hyper::body::Bytes;
 
+use crate::deaths::Deaths;
 use crate::edge::{self, EdgeMissed};
 use crate::front::{Front, FrontConfig, FrontError, LocalPage};
 use crate::journal::Phase;
@@ -55,6 +56,8 @@ pub enum StageError {
     Edge(#[from] EdgeMissed),
     #[error("there is no node now: it was ended; a scenario has to start it before this")]
     NoNode,
+    #[error("{0}; its log in the scenario's folder may say why")]
+    Death(String),
 }
 
 /// What a stage is made of and where it may write.
@@ -71,6 +74,8 @@ pub struct StageConfig<'a> {
     pub page: PageSettings,
     /// Learns every secret of the stage.
     pub redactor: &'a Redactor,
+    /// Told if the node or the browser ends by itself.
+    pub deaths: &'a Deaths,
 }
 
 /// A running stage. Dropping it ends all of its processes; [`Stage::close`] also waits for that.
@@ -147,10 +152,17 @@ impl Stage {
             retry_ms: config.page.clock.retry_ms(),
             log: LogFile::create(&node_log, config.redactor.clone())?,
             redactor: config.redactor.clone(),
+            deaths: config.deaths.clone(),
         };
         let node = Node::start(&node_config);
         let browser_log = config.artifacts.join("browser.log");
-        let browser = Browser::launch(config.browser, config.temp, &browser_log, config.redactor);
+        let browser = Browser::launch(
+            config.browser,
+            config.temp,
+            &browser_log,
+            config.redactor,
+            config.deaths,
+        );
         let (node, browser) = tokio::join!(node, browser);
         let (node, browser) = (node?, browser?);
         front.point_at(node.address());
