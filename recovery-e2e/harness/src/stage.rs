@@ -3,6 +3,7 @@
 pub mod browser;
 pub mod clock;
 pub mod control;
+pub mod gate;
 pub mod log;
 pub mod node;
 pub mod page;
@@ -25,6 +26,7 @@ use crate::verdict::{Evidence, ReceiptReport};
 use browser::{Browser, BrowserError};
 use clock::PageSettings;
 use control::{Control, ControlError};
+use gate::GateError;
 use log::{LogError, LogFile};
 use node::{Node, NodeConfig, NodeError};
 use page::{Page, PageError};
@@ -48,6 +50,8 @@ pub enum StageError {
     Wire(#[from] WireError),
     #[error(transparent)]
     Control(#[from] ControlError),
+    #[error(transparent)]
+    Gate(#[from] GateError),
     #[error(transparent)]
     Trace(#[from] TraceError),
     #[error(transparent)]
@@ -121,6 +125,7 @@ impl StageError {
             StageError::Edge(_)
                 | StageError::Page(PageError::Edge(_))
                 | StageError::Wire(WireError::Edge(_))
+                | StageError::Gate(GateError::Edge(_))
         )
     }
 }

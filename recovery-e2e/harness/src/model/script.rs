@@ -4,6 +4,7 @@ use std::future::pending;
 use std::sync::Arc;
 
 use hyper::StatusCode;
+use serde_json::json;
 use tokio::sync::watch;
 
 /// The answer to one call.
@@ -21,10 +22,29 @@ pub struct Reply {
 pub(super) enum Answer {
     /// A streamed text that ends in order.
     Text(String),
+    /// Calls of tools.
+    Calls(Vec<ToolCall>),
     /// A streamed text, and then a connection that breaks.
     CutText(String),
     /// A refusal.
     Status(StatusCode),
+}
+
+/// A call of a tool by the model.
+#[derive(Clone, Debug)]
+pub struct ToolCall {
+    pub(super) id: String,
+    pub(super) name: &'static str,
+    /// JSON in a string, as on the wire.
+    pub(super) arguments: String,
+}
+
+impl ToolCall {
+    /// A command of the shell.
+    pub fn bash(id: &str, command: impl Into<String>) -> ToolCall {
+        let arguments = json!({"command": command.into()}).to_string();
+        ToolCall { id: id.to_owned(), name: "bash", arguments }
+    }
 }
 
 /// Lets one held call go. Dropped without that, the call stays held until the server ends.
@@ -40,13 +60,18 @@ impl Reply {
         Reply { answer: Answer::Text(text.into()), gate: None, midway: None }
     }
 
+    /// Calls of tools, which the caller is to run before it asks again.
+    pub fn calls(calls: Vec<ToolCall>) -> Reply {
+        Reply { answer: Answer::Calls(calls), gate: None, midway: None }
+    }
+
     /// A refusal with `status`, and an error body as such servers send it.
     pub fn status(status: StatusCode) -> Reply {
         Reply { answer: Answer::Status(status), gate: None, midway: None }
     }
 
-    /// The same text, after which the connection breaks instead of ending. A refusal has no text
-    /// to cut and stays as it is.
+    /// The same text, after which the connection breaks instead of ending. What has no text to cut
+    /// stays as it is.
     pub fn cut(self) -> Reply {
         let answer = match self.answer {
             Answer::Text(text) => Answer::CutText(text),

@@ -152,11 +152,15 @@ async fn answer(scripts: &Scripts, request: Request<Incoming>) -> Response<Answe
     };
     reply.released().await;
     let middle = reply.middle();
-    let end = || wire::end_events(number, &model);
+    let end = |reason| wire::end_events(number, &model, reason);
     match &reply.answer {
         Answer::Text(text) => {
             let events = wire::text_events(number, &model, text);
-            streamed(events.into_iter().chain(end()).collect(), middle, None)
+            streamed(events.into_iter().chain(end("stop")).collect(), middle, None)
+        }
+        Answer::Calls(calls) => {
+            let events = wire::call_events(number, &model, calls);
+            streamed(events.into_iter().chain(end("tool_calls")).collect(), middle, None)
         }
         Answer::CutText(text) => {
             streamed(wire::text_events(number, &model, text), middle, Some(Cut))

@@ -86,6 +86,28 @@ async fn an_answer_held_midway_stops_in_its_middle_until_its_gate_is_released() 
 }
 
 #[tokio::test]
+async fn calls_of_tools_are_streamed_with_their_arguments_whole() {
+    let model = ModelServer::start().await.unwrap();
+    let calls = vec![ToolCall::bash("c1", "echo \"ebb\""), ToolCall::bash("c2", "date")];
+    let script = model.script("calls", vec![Reply::calls(calls)]).unwrap();
+    let body = call(&script).await.text().await.unwrap();
+    let chunks = body.split("\n\n").filter_map(|event| event.strip_prefix("data: {"));
+    let chunks: Vec<Value> =
+        chunks.map(|chunk| serde_json::from_str(&format!("{{{chunk}")).unwrap()).collect();
+    let mut ids = [const { String::new() }; 2];
+    let mut arguments = [const { String::new() }; 2];
+    for delta in chunks.iter().map(|chunk| &chunk["choices"][0]["delta"]["tool_calls"][0]) {
+        let Some(index) = delta["index"].as_u64() else { continue };
+        let index = usize::try_from(index).unwrap();
+        ids[index].push_str(delta["id"].as_str().unwrap_or_default());
+        arguments[index].push_str(delta["function"]["arguments"].as_str().unwrap());
+    }
+    assert_eq!(ids, ["c1", "c2"]);
+    assert_eq!(arguments, [r#"{"command":"echo \"ebb\""}"#, r#"{"command":"date"}"#]);
+    assert_eq!(chunks.last().unwrap()["choices"][0]["finish_reason"], "tool_calls");
+}
+
+#[tokio::test]
 async fn a_refusal_has_its_status_and_takes_one_turn_of_the_script() {
     let model = ModelServer::start().await.unwrap();
     let replies = vec![Reply::status(StatusCode::TOO_MANY_REQUESTS), Reply::text("ok")];
