@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use camino::Utf8Path;
 use serde::Serialize;
 use serde_json::Value;
+use tempfile::NamedTempFile;
 
 use crate::redact::Redactor;
 
@@ -15,17 +16,26 @@ use crate::redact::Redactor;
 /// # Errors
 /// When its folder cannot be written; then `path` is what it was.
 pub fn write_whole(path: &Utf8Path, content: &[u8]) -> io::Result<()> {
+    let mut file = temporary_beside(path)?;
+    file.write_all(content)?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// An empty file in the folder of `path`, open for appending, to be renamed to `path` when it is
+/// whole.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub fn temporary_beside(path: &Utf8Path) -> io::Result<NamedTempFile> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_str().is_empty() => folder,
         _ => Utf8Path::new("."),
     };
     // A temporary file is its owner's alone by default, but a report is for everyone whom the
     // umask allows.
-    let mut file =
-        tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(folder)?;
-    file.write_all(content)?;
-    file.persist(path)?;
-    Ok(())
+    let all = Permissions::from_mode(0o666);
+    tempfile::Builder::new().permissions(all).append(true).tempfile_in(folder)
 }
 
 /// `value` as JSON in which no text holds a secret.

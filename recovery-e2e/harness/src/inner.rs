@@ -14,11 +14,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::case::Common;
 use crate::cli::RunArgs;
-use crate::journal::{self, BrowserInfo, CaseView, Event, Journal, RunFinished, RunStarted};
+use crate::journal::{
+    self, BrowserInfo, CaseView, Event, Journal, RunFinished, RunInfo, RunStarted,
+};
 use crate::plan::Job;
 use crate::pool::{self, Pool};
 use crate::redact::Redactor;
 use crate::report::{self, exit_code, terminal};
+use crate::stage::clock::PageSettings;
 use crate::temp::{self, run_id};
 use crate::{descendants, lifeline, out, preflight};
 
@@ -49,16 +52,13 @@ async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow:
     let (browser, node) = (browser_of(args)?, args.node());
     let version = preflight::check(&browser, &node, &rites.temp, &redactor).await?;
     out::prepare(&args.out)?;
-    let journal = Journal::create(&args.out.join(journal::FILE_NAME), redactor.clone())?;
-    let journal = Arc::new(journal);
-    let _ = rites.journal.set(journal.clone());
-
+    let page = PageSettings::new(args.clock, args.seed.map_or_else(getrandom::u32, Ok)?);
     let browser = BrowserInfo {
         path: browser.to_string(),
         version,
         origin: env::var("E2E_BROWSER_ORIGIN").unwrap_or_else(|_| "--browser".to_owned()),
     };
-    let started = RunStarted {
+    let run = RunInfo {
         v: journal::VERSION,
         run_id: run_id(&rites.temp).to_owned(),
         started_at: OffsetDateTime::now_utc(),
@@ -66,19 +66,27 @@ async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow:
         browser: browser.clone(),
         node: node.to_string(),
         args: env::args().skip(1).collect(),
+        clock: page.clock,
+        seed: page.seed,
         jobs: args.jobs(),
-        selected: u32::try_from(jobs.len()).unwrap_or(u32::MAX),
     };
+    let started = RunStarted { run, cases: jobs.iter().map(|job| job.case.clone()).collect() };
     let colour = std::io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none();
     println!("{}", terminal::head(&started));
-    journal.append(&Event::RunStarted(started))?;
-    for job in &jobs {
-        journal.append(&Event::Planned(job.case.clone()))?;
-    }
+    let path = args.out.join(journal::FILE_NAME);
+    let journal = Arc::new(Journal::create(&path, redactor.clone(), started)?);
+    let _ = rites.journal.set(journal.clone());
 
     let out = args.out.clone();
     let pool = Pool {
-        common: Common { browser, node, temp: rites.temp.clone(), out: args.out.clone(), redactor },
+        common: Common {
+            browser,
+            node,
+            page,
+            temp: rites.temp.clone(),
+            out: args.out.clone(),
+            redactor,
+        },
         journal: journal.clone(),
         waiting: Mutex::new(VecDeque::from(jobs)),
         begin,

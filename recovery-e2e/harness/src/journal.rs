@@ -6,14 +6,14 @@
 mod event;
 mod view;
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Mutex;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 pub use event::{
-    BrowserInfo, Case, CaseResult, Event, Phase, RunFinished, RunStarted, Started, VERSION,
+    BrowserInfo, Case, CaseResult, Event, Phase, RunFinished, RunInfo, RunStarted, Started, VERSION,
 };
 pub use view::{CaseView, JournalError, JournalView, is_journal, read};
 
@@ -69,14 +69,22 @@ pub struct Journal {
 impl Journal {
     /// Starts the journal at `path`, where nothing may stand yet; `redactor` cleans its texts.
     ///
+    /// It appears with its first event in it: there is no journal that does not tell its cases.
+    ///
     /// # Errors
-    /// [`AppendError::Create`].
-    pub fn create(path: &Utf8Path, redactor: Redactor) -> Result<Self, AppendError> {
+    /// [`AppendError`]; then nothing stands at `path`.
+    pub fn create(
+        path: &Utf8Path,
+        redactor: Redactor,
+        begin: RunStarted,
+    ) -> Result<Self, AppendError> {
+        let line = line_of(&Event::RunStarted(begin), &redactor)?;
+        let refused = |source| AppendError::Create { path: path.to_owned(), source };
         // Appending, so that a file that another hand has cut is not continued behind a hole.
-        match OpenOptions::new().append(true).create_new(true).open(path) {
-            Ok(file) => Ok(Self { path: path.to_owned(), redactor, file: Mutex::new(Some(file)) }),
-            Err(source) => Err(AppendError::Create { path: path.to_owned(), source }),
-        }
+        let mut file = files::temporary_beside(path).map_err(refused)?;
+        file.write_all(&line).map_err(refused)?;
+        let file = file.persist_noclobber(path).map_err(|error| refused(error.error))?;
+        Ok(Self { path: path.to_owned(), redactor, file: Mutex::new(Some(file)) })
     }
 
     /// From now on every event is refused.
@@ -89,8 +97,7 @@ impl Journal {
     /// # Errors
     /// [`AppendError`]; after a failed write every later event is refused.
     pub fn append(&self, event: &Event) -> Result<(), AppendError> {
-        let mut line = serde_json::to_vec(&files::redacted(event, &self.redactor)?)?;
-        line.push(b'\n');
+        let line = line_of(event, &self.redactor)?;
         let mut file = self.file.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let Some(open) = file.as_mut() else {
             return Err(AppendError::Ended { path: self.path.clone() });
@@ -100,6 +107,12 @@ impl Journal {
             AppendError::Write { path: self.path.clone(), source }
         })
     }
+}
+
+fn line_of(event: &Event, redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(&files::redacted(event, redactor)?)?;
+    line.push(b'\n');
+    Ok(line)
 }
 
 #[cfg(test)]

@@ -105,7 +105,6 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
-    use crate::journal::Event;
     use crate::journal::tests::{journal_of, run_started, temp_dir};
 
     /// A folder as a run leaves it, with a link in it that leads out of it.
@@ -115,7 +114,7 @@ mod tests {
         fs::create_dir_all(elsewhere).unwrap();
         fs::write(elsewhere.join("keep"), b"mine").unwrap();
         symlink(elsewhere, out.join("link")).unwrap();
-        journal_of(out, &[Event::RunStarted(run_started(0))]);
+        journal_of(out, run_started(&[]), &[]);
     }
 
     fn is_empty(dir: &Utf8Path) -> bool {
@@ -146,7 +145,7 @@ mod tests {
         let (_dir, dir) = temp_dir();
         let real = dir.join("real");
         fs::create_dir(&real).unwrap();
-        let real_journal = journal_of(&real, &[Event::RunStarted(run_started(0))]);
+        let real_journal = journal_of(&real, run_started(&[]), &[]);
         for (name, put) in [
             ("no-journal", &(|_: &Utf8Path| Ok(())) as &dyn Fn(&Utf8Path) -> io::Result<()>),
             ("empty-journal", &|path| fs::write(path, b"")),

@@ -4,9 +4,10 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
+use crate::stage::clock::Clock;
 use crate::verdict::{Evidence, Outcome, ReceiptReport, Stamp};
 
-/// The version of the journal's format: what [`RunStarted::v`] says, and the only one that is read.
+/// The version of the journal's format: what [`RunInfo::v`] says, and the only one that is read.
 pub const VERSION: u32 = 1;
 
 /// One line of the journal.
@@ -15,8 +16,6 @@ pub const VERSION: u32 = 1;
 pub enum Event {
     /// The first event, and no other.
     RunStarted(RunStarted),
-    /// A case is part of the run. All are planned before one starts.
-    Planned(Case),
     /// A case is under way.
     Started(Started),
     /// A case came to its end.
@@ -25,9 +24,21 @@ pub enum Event {
     RunFinished(RunFinished),
 }
 
-/// What a run is, and what it stands on.
+/// A run begins.
+///
+/// All cases stand in this one event: wherever the journal is cut behind it, each is accounted for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunStarted {
+    /// The run.
+    #[serde(flatten)]
+    pub run: RunInfo,
+    /// Its cases, in the order in which they are started.
+    pub cases: Vec<Case>,
+}
+
+/// What a run is, and what it stands on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunInfo {
     /// [`VERSION`].
     pub v: u32,
     /// Names this run among others.
@@ -43,10 +54,12 @@ pub struct RunStarted {
     pub node: String,
     /// The arguments that the harness was given.
     pub args: Vec<String>,
+    /// Whose time the page's timers keep.
+    pub clock: Clock,
+    /// What decides the page's random choices; each further repeat of a case has the next one.
+    pub seed: u32,
     /// How many cases may run at a time.
     pub jobs: u32,
-    /// How many cases are planned.
-    pub selected: u32,
 }
 
 /// A browser, and where it came from.

@@ -1,16 +1,16 @@
-use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, OpenOptions};
 
 use proptest::prelude::*;
 use time::macros::datetime;
 
 use super::view::{Refusal, parse};
 use super::*;
+use crate::stage::clock::Clock;
 use crate::verdict::{Evidence, Outcome, ReceiptReport, Stamp};
 
-/// How a run of this many cases begins; for the tests of the reports too.
-pub(crate) fn run_started(selected: u32) -> RunStarted {
-    RunStarted {
+/// A run; for the tests of the reports too.
+pub(crate) fn run_info() -> RunInfo {
+    RunInfo {
         v: VERSION,
         run_id: "7d3f".into(),
         started_at: datetime!(2026-01-02 03:04:05 UTC),
@@ -22,9 +22,15 @@ pub(crate) fn run_started(selected: u32) -> RunStarted {
         },
         node: "recovery-node".into(),
         args: vec!["--jobs".into(), "2".into()],
+        clock: Clock::Page,
+        seed: 7,
         jobs: 2,
-        selected,
     }
+}
+
+/// How a run of these scenarios begins.
+pub(crate) fn run_started(ids: &[&str]) -> RunStarted {
+    RunStarted { run: run_info(), cases: ids.iter().map(|id| case(id, None)).collect() }
 }
 
 /// A case of the scenario `rewind-window`; `control` names the defect put in.
@@ -68,9 +74,10 @@ pub(crate) fn result(id: &str, outcome: Outcome, reason: Option<&str>) -> CaseRe
     }
 }
 
-pub(crate) fn journal_of(dir: &Utf8Path, events: &[Event]) -> Utf8PathBuf {
+/// A journal in `dir` that begins with `begin` and goes on with `events`.
+pub(crate) fn journal_of(dir: &Utf8Path, begin: RunStarted, events: &[Event]) -> Utf8PathBuf {
     let path = dir.join(FILE_NAME);
-    let journal = Journal::create(&path, Redactor::default()).unwrap();
+    let journal = Journal::create(&path, Redactor::default(), begin).unwrap();
     events.iter().for_each(|event| journal.append(event).unwrap());
     path
 }
@@ -81,9 +88,9 @@ pub(crate) fn temp_dir() -> (tempfile::TempDir, Utf8PathBuf) {
     (dir, path)
 }
 
-fn bytes_of(events: &[Event]) -> Vec<u8> {
+fn bytes_of(begin: &RunStarted, events: &[Event]) -> Vec<u8> {
     let (_dir, path) = temp_dir();
-    fs::read(journal_of(&path, events)).unwrap()
+    fs::read(journal_of(&path, begin.clone(), events)).unwrap()
 }
 
 fn started(id: &str) -> Event {
@@ -91,13 +98,13 @@ fn started(id: &str) -> Event {
 }
 
 /// A run of cases of which some started and some of those finished.
-fn runs() -> impl Strategy<Value = Vec<Event>> {
+fn runs() -> impl Strategy<Value = (RunStarted, Vec<Event>)> {
     let reason = prop::option::of(any::<String>());
     let progress = prop::collection::vec((0u8..3, reason, 0u32..1000), 0..5);
     (progress, prop::option::of(any::<bool>())).prop_map(|(progress, interrupted)| {
-        let mut events = vec![Event::RunStarted(run_started(progress.len() as u32))];
         let id = |n: usize| format!("rewind-window#{n}");
-        events.extend((0..progress.len()).map(|n| Event::Planned(case(&id(n), None))));
+        let cases = (0..progress.len()).map(|n| case(&id(n), None)).collect();
+        let mut events = Vec::new();
         for (n, (stage, reason, eighths)) in progress.into_iter().enumerate() {
             if stage > 0 {
                 events.push(started(&id(n)));
@@ -113,27 +120,24 @@ fn runs() -> impl Strategy<Value = Vec<Event>> {
             interrupted
                 .map(|interrupted| Event::RunFinished(RunFinished { seconds: 4.5, interrupted })),
         );
-        events
+        (RunStarted { run: run_info(), cases }, events)
     })
 }
 
 /// What `events` say of each case, without the code that reads a journal.
-fn told(events: &[Event]) -> Vec<(String, Option<CaseResult>)> {
+fn told(begin: &RunStarted, events: &[Event]) -> Vec<(String, Option<CaseResult>)> {
     let end = |id: &str| {
         events.iter().find_map(|event| match event {
             Event::Finished(end) if end.case == id => Some(end.clone()),
             _ => None,
         })
     };
-    let planned = |event: &Event| match event {
-        Event::Planned(case) => Some((case.id.clone(), end(&case.id))),
-        _ => None,
-    };
-    events.iter().filter_map(planned).collect()
+    begin.cases.iter().map(|case| (case.id.clone(), end(&case.id))).collect()
 }
 
-fn assert_tells(view: &JournalView, events: &[Event]) {
-    let expected = told(events);
+fn assert_tells(view: &JournalView, begin: &RunStarted, events: &[Event]) {
+    let expected = told(begin, events);
+    assert_eq!(view.run, begin.run);
     assert_eq!(view.cases.len(), expected.len());
     for (seen, (id, end)) in view.cases.iter().zip(expected) {
         assert_eq!((&seen.case.id, &seen.result.case), (&id, &id));
@@ -156,22 +160,23 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_journal_is_read_back_as_it_was_written(events in runs()) {
-        let view = parse(&bytes_of(&events)).unwrap();
-        prop_assert_eq!(Event::RunStarted(view.run.clone()), events[0].clone());
-        assert_tells(&view, &events);
+    fn a_journal_is_read_back_as_it_was_written((begin, events) in runs()) {
+        let view = parse(&bytes_of(&begin, &events)).unwrap();
+        assert_tells(&view, &begin, &events);
     }
 
     #[test]
-    fn a_journal_cut_at_any_byte_accounts_for_every_case_that_it_plans(events in runs()) {
-        let text = bytes_of(&events);
+    fn a_journal_cut_anywhere_behind_its_first_event_accounts_for_every_case(
+        (begin, events) in runs(),
+    ) {
+        let text = bytes_of(&begin, &events);
         let ends: Vec<usize> =
             text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).collect();
         for cut in 0..=text.len() {
             // A line is whole with its last brace; its line feed adds nothing to it.
             let whole = ends.iter().filter(|end| **end <= cut).count();
             match parse(&text[..cut]) {
-                Ok(view) => assert_tells(&view, &events[..whole]),
+                Ok(view) => assert_tells(&view, &begin, &events[..whole - 1]),
                 Err(Refusal::NotOurs) => prop_assert_eq!(whole, 0),
                 Err(other) => prop_assert!(false, "cut at {}: {:?}", cut, other),
             }
@@ -180,11 +185,11 @@ proptest! {
 
     #[test]
     fn no_file_whatever_it_holds_makes_the_reader_panic(
-        events in runs(),
+        (begin, events) in runs(),
         at in any::<prop::sample::Index>(),
         byte: u8,
     ) {
-        let mut text = bytes_of(&events);
+        let mut text = bytes_of(&begin, &events);
         let at = at.index(text.len());
         text[at] = byte;
         let _ = parse(&text);
@@ -193,13 +198,7 @@ proptest! {
 
 #[test]
 fn a_case_without_an_end_is_interrupted_and_says_how_far_it_came() {
-    let view = parse(&bytes_of(&[
-        Event::RunStarted(run_started(2)),
-        Event::Planned(case("a", None)),
-        Event::Planned(case("b", None)),
-        started("a"),
-    ]))
-    .unwrap();
+    let view = parse(&bytes_of(&run_started(&["a", "b"]), &[started("a")])).unwrap();
     let reasons: Vec<_> = view.cases.iter().filter_map(|c| c.result.reason.as_deref()).collect();
     assert_eq!(
         reasons,
@@ -212,22 +211,20 @@ fn a_case_without_an_end_is_interrupted_and_says_how_far_it_came() {
 
 #[test]
 fn a_journal_that_tells_what_cannot_be_is_refused_with_its_line() {
-    let (planned, ended) =
-        (Event::Planned(case("a", None)), Event::Finished(result("a", Outcome::Ready, None)));
+    let ended = Event::Finished(result("a", Outcome::Ready, None));
     let over = Event::RunFinished(RunFinished { seconds: 1.0, interrupted: false });
-    for (events, line, says) in [
-        (vec![planned.clone(), planned.clone()], 3, "planned twice"),
-        (vec![ended.clone()], 2, "never planned"),
-        (vec![started("a")], 2, "never planned"),
-        (vec![planned.clone(), ended.clone(), ended.clone()], 4, "finishes a second time"),
-        (vec![planned.clone(), started("a"), started("a")], 4, "starts a second time"),
-        (vec![planned.clone(), ended.clone(), started("a")], 4, "starts a second time"),
-        (vec![Event::RunStarted(run_started(0))], 2, "starts a second time"),
-        (vec![over, planned], 3, "after the run has finished"),
+    let begin = run_started(&["a"]);
+    for (planned, events, line, says) in [
+        (&["a", "a"][..], vec![], 1, "planned twice"),
+        (&[], vec![ended.clone()], 2, "never planned"),
+        (&[], vec![started("a")], 2, "never planned"),
+        (&["a"], vec![ended.clone(), ended.clone()], 3, "finishes a second time"),
+        (&["a"], vec![started("a"), started("a")], 3, "starts a second time"),
+        (&["a"], vec![ended.clone(), started("a")], 3, "starts a second time"),
+        (&["a"], vec![Event::RunStarted(begin)], 2, "starts a second time"),
+        (&["a"], vec![over, started("a")], 3, "after the run has finished"),
     ] {
-        let events: Vec<_> =
-            [Event::RunStarted(run_started(0))].into_iter().chain(events).collect();
-        match parse(&bytes_of(&events)) {
+        match parse(&bytes_of(&run_started(planned), &events)) {
             Err(Refusal::Line(at, what)) if at == line && what.contains(says) => {}
             other => panic!("expected {says:?} at line {line}, found {other:?}"),
         }
@@ -236,8 +233,8 @@ fn a_journal_that_tells_what_cannot_be_is_refused_with_its_line() {
 
 #[test]
 fn only_the_last_line_may_be_torn() {
-    let mut text = bytes_of(&[Event::RunStarted(run_started(1))]);
-    text.extend(b"{\"event\":\"plan");
+    let mut text = bytes_of(&run_started(&["a"]), &[]);
+    text.extend(b"{\"event\":\"star");
     parse(&text).unwrap();
     text.push(b'\n');
     assert!(matches!(parse(&text), Err(Refusal::Line(2, _))));
@@ -247,14 +244,16 @@ fn only_the_last_line_may_be_torn() {
 fn another_version_and_another_file_are_refused_clearly() {
     let (_dir, dir) = temp_dir();
     let path = dir.join("x.jsonl");
-    let later = RunStarted { v: VERSION + 1, ..run_started(0) };
-    fs::write(&path, bytes_of(&[Event::RunStarted(later)])).unwrap();
+    let mut later = run_started(&[]);
+    later.run.v = VERSION + 1;
+    fs::write(&path, bytes_of(&later, &[])).unwrap();
     let refused = read(&path).unwrap_err().to_string();
     assert!(refused.contains("has version 2, and this harness reads version 1"), "{refused}");
     assert!(is_journal(&path).unwrap(), "a journal of another version is ours all the same");
 
-    let planned = bytes_of(&[Event::Planned(case("a", None))]);
-    for other in [&b""[..], b"\n", b"{}", b"{\"v\":1}\n", b"\xff\xfe\n", &planned] {
+    let begun = bytes_of(&run_started(&["a"]), &[started("a")]);
+    let headless = begun.split_inclusive(|byte| *byte == b'\n').nth(1).unwrap();
+    for other in [&b""[..], b"\n", b"{}", b"{\"v\":1}\n", b"\xff\xfe\n", headless] {
         fs::write(&path, other).unwrap();
         assert!(matches!(read(&path), Err(JournalError::NotOurs { .. })));
         assert!(!is_journal(&path).unwrap());
@@ -266,22 +265,25 @@ fn another_version_and_another_file_are_refused_clearly() {
 fn no_secret_reaches_the_file() {
     let (_dir, dir) = temp_dir();
     let redactor = Redactor::default();
-    let journal = Journal::create(&dir.join(FILE_NAME), redactor.clone()).unwrap();
     redactor.learn("0123456789abcdef");
-    let mut run = run_started(0);
-    run.args.push("--url=/login?token=0123456789abcdef".into());
-    journal.append(&Event::RunStarted(run)).unwrap();
+    let said = "GET /login?token=0123456789abcdef";
+    let mut begin = run_started(&["a"]);
+    begin.run.args.push(said.into());
+    let journal = Journal::create(&dir.join(FILE_NAME), redactor, begin).unwrap();
+    journal.append(&Event::Finished(result("a", Outcome::Error, Some(said)))).unwrap();
     let text = fs::read_to_string(dir.join(FILE_NAME)).unwrap();
-    assert!(text.contains("token=[redacted]") && !text.contains("0123456789abcdef"), "{text}");
+    assert_eq!(text.matches("token=[redacted]").count(), 2, "{text}");
+    assert!(!text.contains("0123456789abcdef"), "{text}");
 }
 
 #[test]
 fn a_journal_that_stands_already_is_not_written_over() {
     let (_dir, dir) = temp_dir();
-    let path = journal_of(&dir, &[Event::RunStarted(run_started(0))]);
-    let refused = Journal::create(&path, Redactor::default());
+    let path = journal_of(&dir, run_started(&["a"]), &[]);
+    let refused = Journal::create(&path, Redactor::default(), run_started(&["b"]));
     assert!(matches!(refused, Err(AppendError::Create { .. })));
-    assert!(is_journal(&path).unwrap());
+    assert_eq!(read(&path).unwrap().cases[0].case.id, "a");
+    assert_eq!(dir.read_dir().unwrap().count(), 1, "nothing is left of the other");
 }
 
 #[test]
@@ -293,7 +295,7 @@ fn nothing_is_written_behind_a_line_that_may_be_torn() {
         redactor: Redactor::default(),
         file: Mutex::new(Some(full)),
     };
-    let event = Event::RunStarted(run_started(0));
+    let event = started("a");
     assert!(matches!(journal.append(&event), Err(AppendError::Write { .. })));
     assert!(matches!(journal.append(&event), Err(AppendError::Ended { .. })));
 }
@@ -302,20 +304,22 @@ fn nothing_is_written_behind_a_line_that_may_be_torn() {
 fn events_of_many_workers_never_mix_within_a_line() {
     let (_dir, dir) = temp_dir();
     let path = dir.join(FILE_NAME);
-    let journal = Journal::create(&path, Redactor::default()).unwrap();
-    journal.append(&Event::RunStarted(run_started(80))).unwrap();
+    let id = |worker: usize, n: usize| format!("{worker}-{n}");
+    let cases = (0..80).map(|n| case(&id(n / 20, n % 20), None)).collect();
+    let begin = RunStarted { run: run_info(), cases };
+    let journal = Journal::create(&path, Redactor::default(), begin).unwrap();
     std::thread::scope(|scope| {
         for worker in 0..4 {
             let journal = &journal;
             scope.spawn(move || {
                 for n in 0..20 {
-                    let id = format!("{worker}-{n}");
-                    journal.append(&Event::Planned(case(&id, None))).unwrap();
+                    let end = result(&id(worker, n), Outcome::Ready, None);
+                    journal.append(&Event::Finished(end)).unwrap();
                 }
             });
         }
     });
     let view = read(&path).unwrap();
-    let ids: HashSet<_> = view.cases.iter().map(|seen| &seen.case.id).collect();
-    assert_eq!(ids.len(), 80);
+    let ready = view.cases.iter().filter(|seen| seen.result.outcome == Outcome::Ready);
+    assert_eq!(ready.count(), 80);
 }

@@ -7,17 +7,18 @@ use std::io::{self, BufRead, BufReader, Read};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use super::event::{Case, CaseResult, Event, RunFinished, RunStarted, Started, VERSION};
+use super::event::{Case, CaseResult, Event, RunFinished, RunInfo, RunStarted, Started, VERSION};
 use crate::verdict::Outcome;
 
-/// The longest first line that is looked at to tell a journal of ours from another file, in bytes.
-const MAX_FIRST_LINE: u64 = 1 << 20;
+/// The longest first line that is looked at to tell a journal of ours from another file, in bytes:
+/// room for a hundred thousand cases.
+const MAX_FIRST_LINE: u64 = 64 << 20;
 
 /// A run as its journal tells it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JournalView {
-    /// How the run began.
-    pub run: RunStarted,
+    /// The run.
+    pub run: RunInfo,
     /// The planned cases in the order of the plan, each with its end.
     pub cases: Vec<CaseView>,
     /// How the run ended; `None` when it was cut off.
@@ -135,12 +136,12 @@ pub(super) fn parse(text: &[u8]) -> Result<JournalView, Refusal> {
         Some(FirstLine { v, .. }) => return Err(Refusal::Version(v)),
         None => return Err(Refusal::NotOurs),
     }
-    let run = match serde_json::from_slice(first) {
-        Ok(Event::RunStarted(run)) => run,
+    let (run, cases) = match serde_json::from_slice(first) {
+        Ok(Event::RunStarted(RunStarted { run, cases })) => (run, cases),
         Ok(_) => return Err(Refusal::NotOurs),
         Err(error) => return Err(Refusal::Line(1, error.to_string())),
     };
-    let mut reading = Reading::default();
+    let mut reading = Reading::of(cases).map_err(|what| Refusal::Line(1, what))?;
     for (line, number) in lines.zip(2..) {
         match serde_json::from_slice(line) {
             Ok(event) => reading.take(event).map_err(|what| Refusal::Line(number, what))?,
@@ -153,7 +154,6 @@ pub(super) fn parse(text: &[u8]) -> Result<JournalView, Refusal> {
 }
 
 /// The events of a journal as far as they have been read.
-#[derive(Default)]
 struct Reading {
     cases: Vec<Told>,
     by_id: HashMap<String, usize>,
@@ -168,6 +168,17 @@ struct Told {
 }
 
 impl Reading {
+    fn of(cases: Vec<Case>) -> Result<Self, String> {
+        let mut by_id = HashMap::new();
+        for (index, case) in cases.iter().enumerate() {
+            if by_id.insert(case.id.clone(), index).is_some() {
+                return Err(format!("{} is planned twice", case.id));
+            }
+        }
+        let told = |case| Told { case, started: None, result: None };
+        Ok(Self { cases: cases.into_iter().map(told).collect(), by_id, finished: None })
+    }
+
     fn take(&mut self, event: Event) -> Result<(), String> {
         if self.finished.is_some() {
             return Err("something happens after the run has finished".to_owned());
@@ -175,12 +186,6 @@ impl Reading {
         match event {
             Event::RunStarted(_) => return Err("the run starts a second time".to_owned()),
             Event::RunFinished(finished) => self.finished = Some(finished),
-            Event::Planned(case) => {
-                if self.by_id.insert(case.id.clone(), self.cases.len()).is_some() {
-                    return Err(format!("{} is planned twice", case.id));
-                }
-                self.cases.push(Told { case, started: None, result: None });
-            }
             Event::Started(started) => {
                 let told = self.told(&started.case)?;
                 if told.started.is_some() || told.result.is_some() {
@@ -206,7 +211,7 @@ impl Reading {
         }
     }
 
-    fn end(self, run: RunStarted) -> JournalView {
+    fn end(self, run: RunInfo) -> JournalView {
         let cases = self.cases.into_iter().map(Told::end).collect();
         JournalView { run, cases, finished: self.finished }
     }

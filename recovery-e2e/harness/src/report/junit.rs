@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use junit_report::{Duration, Report, TestCase, TestResult, TestSuite};
 
-use super::summary::Summary;
+use super::summary::{Summary, Trouble};
 use super::text;
-use crate::journal::{Case, CaseResult, CaseView, RunStarted};
+use crate::journal::{Case, CaseResult, CaseView, RunInfo};
 use crate::verdict::Outcome;
 
 /// The suite of the scenarios.
@@ -16,25 +16,37 @@ const SCENARIOS: &str = "recovery-e2e";
 /// The suite of the negative controls.
 const CONTROLS: &str = "recovery-e2e controls";
 
+/// The suite of what is wrong with the run itself.
+const RUN: &str = "recovery-e2e run";
+
+/// The class of what is no case of a family.
+const OWN_CLASS: &str = "recovery-e2e";
+
 /// The longest time that is told, in seconds: none is near it, and sums of it do not overflow.
 const MAX_SECONDS: f64 = 1e9;
 
-/// The report as XML, with exactly one test case for every planned case.
+/// The report as XML, with exactly one test case for every planned case, and one for everything
+/// that is wrong with the run itself: a reader of this file alone sees red when the exit code is 1.
 pub fn render(summary: &Summary) -> Result<Vec<u8>, junit_report::Error> {
     let (controls, scenarios): (Vec<_>, Vec<_>) =
         summary.cases.iter().partition(|seen| seen.case.control.is_some());
     let mut report = Report::new();
     for (name, cases) in [(SCENARIOS, scenarios), (CONTROLS, controls)] {
         if !cases.is_empty() {
-            report.add_testsuite(suite(name, &summary.run, &cases));
+            let cases = cases.into_iter().map(testcase).collect();
+            report.add_testsuite(suite(name, &summary.run, cases));
         }
+    }
+    let troubles: Vec<_> = summary.troubles().iter().map(trouble).collect();
+    if !troubles.is_empty() {
+        report.add_testsuite(suite(RUN, &summary.run, troubles));
     }
     let mut xml = Vec::new();
     report.write_xml(&mut xml)?;
     Ok(xml)
 }
 
-fn suite(name: &str, run: &RunStarted, cases: &[&CaseView]) -> TestSuite {
+fn suite(name: &str, run: &RunInfo, cases: Vec<TestCase>) -> TestSuite {
     let mut suite = TestSuite::new(name);
     suite.package = name.to_owned();
     suite.set_timestamp(run.started_at);
@@ -44,8 +56,24 @@ fn suite(name: &str, run: &RunStarted, cases: &[&CaseView]) -> TestSuite {
         "browser: {}\nbrowser program: {}\nbrowser from: {}\nnode: {}\nrun: {}\n",
         browser.version, browser.path, browser.origin, run.node, run.run_id
     )));
-    suite.add_testcases(cases.iter().map(|seen| testcase(seen)));
+    suite.add_testcases(cases);
     suite
+}
+
+fn trouble(Trouble { name: concerned, outcome, reason }: &Trouble) -> TestCase {
+    TestCase {
+        name: text::line(concerned),
+        time: Duration::ZERO,
+        result: TestResult::Error {
+            type_: name(*outcome).to_owned(),
+            message: text::line(reason),
+            cause: Some(text::cdata(reason)),
+        },
+        classname: Some(OWN_CLASS.to_owned()),
+        filepath: None,
+        system_out: None,
+        system_err: None,
+    }
 }
 
 fn testcase(CaseView { case, result }: &CaseView) -> TestCase {

@@ -3,7 +3,7 @@
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 
-use crate::journal::{CaseView, JournalView, RunFinished, RunStarted};
+use crate::journal::{CaseView, JournalView, RunFinished, RunInfo};
 use crate::verdict::Outcome;
 
 /// The version of the summary's format.
@@ -14,8 +14,8 @@ pub const SUMMARY_VERSION: u32 = 1;
 pub struct Summary {
     /// [`SUMMARY_VERSION`].
     pub v: u32,
-    /// How the run began.
-    pub run: RunStarted,
+    /// The run.
+    pub run: RunInfo,
     /// How it ended; `None` when it was cut off.
     pub finished: Option<RunFinished>,
     /// How many cases came to each outcome.
@@ -72,12 +72,41 @@ impl Summary {
     }
 }
 
-/// The exit code of a run: 0 when it ended by itself and all its cases are as they should be.
-///
-/// A run that was cut off, told to stop, or that planned nothing has proven nothing: 1.
+/// Something that is wrong with the run itself, whatever its cases came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// What is concerned.
+    pub name: String,
+    /// [`Outcome::Interrupted`] or [`Outcome::Error`].
+    pub outcome: Outcome,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl Summary {
+    /// All that is wrong with the run itself. It has proven nothing, even if all its cases did,
+    /// when it did not come to its own end, or when it had no case.
+    pub fn troubles(&self) -> Vec<Trouble> {
+        let of_run = |outcome, reason: &str| Trouble {
+            name: "run".to_owned(),
+            outcome,
+            reason: reason.to_owned(),
+        };
+        match self.finished {
+            None => vec![of_run(Outcome::Interrupted, "the run was cut off before its end")],
+            Some(RunFinished { interrupted: true, .. }) => {
+                vec![of_run(Outcome::Interrupted, "the run was told to stop before its end")]
+            }
+            Some(_) if self.cases.is_empty() => {
+                vec![of_run(Outcome::Error, "the run had no case")]
+            }
+            Some(_) => Vec::new(),
+        }
+    }
+}
+
+/// The exit code of a run: 0 when nothing is wrong with it and all its cases are as they should be.
 pub fn exit_code(summary: &Summary) -> u8 {
-    let whole = summary.finished.is_some_and(|finished| !finished.interrupted)
-        && u32::try_from(summary.cases.len()) == Ok(summary.run.selected);
-    let good = whole && !summary.cases.is_empty() && summary.counts.not_passed() == 0;
+    let good = summary.troubles().is_empty() && summary.counts.not_passed() == 0;
     u8::from(!good)
 }

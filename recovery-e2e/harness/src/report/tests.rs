@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::*;
-use crate::journal::tests::{case, journal_of, result, run_started, temp_dir};
+use crate::journal::tests::{case, journal_of, result, run_info, run_started, temp_dir};
 use crate::journal::{CaseView, Event, JournalView, RunFinished};
 use crate::redact::Redactor;
 use crate::verdict::Outcome;
@@ -13,7 +13,7 @@ pub(super) fn summary(ends: &[(&str, Option<&str>, Outcome, Option<&str>)]) -> S
         result: result(id, *outcome, *reason),
     });
     let view = JournalView {
-        run: run_started(ends.len() as u32),
+        run: run_info(),
         cases: cases.collect(),
         finished: Some(RunFinished { seconds: 12.34, interrupted: false }),
     };
@@ -25,13 +25,8 @@ fn cut_off_run(root: &Utf8Path) -> Utf8PathBuf {
     fs::create_dir(root.join(".git")).unwrap();
     let out = root.join("target/e2e");
     fs::create_dir_all(&out).unwrap();
-    let events = [
-        Event::RunStarted(run_started(2)),
-        Event::Planned(case("a", None)),
-        Event::Planned(case("b", None)),
-        Event::Finished(result("a", Outcome::Ready, None)),
-    ];
-    journal_of(&out, &events);
+    let ended = Event::Finished(result("a", Outcome::Ready, None));
+    journal_of(&out, run_started(&["a", "b"]), &[ended]);
     out
 }
 
@@ -48,7 +43,7 @@ fn the_reports_of_a_run_that_was_cut_off_hold_every_planned_case() {
     let read = roxmltree::Document::parse(&xml).unwrap();
     let cases = read.descendants().filter(|node| node.has_tag_name("testcase"));
     let names: Vec<_> = cases.filter_map(|node| node.attribute("name")).collect();
-    assert_eq!(names, ["a", "b"]);
+    assert_eq!(names, ["a", "b", "run"]);
     let json = fs::read(out.join(SUMMARY_FILE)).unwrap();
     assert_eq!(serde_json::from_slice::<Summary>(&json).unwrap(), summary);
 
@@ -83,9 +78,7 @@ fn the_exit_code_is_zero_only_for_a_whole_run_whose_cases_are_all_good() {
     let cut_off = Summary { finished: None, ..good.clone() };
     let stopped = Some(RunFinished { seconds: 1.0, interrupted: true });
     let stopped = Summary { finished: stopped, ..good.clone() };
-    let mut half_planned = good.clone();
-    half_planned.run.selected = 3;
-    for bad in [cut_off, stopped, half_planned, summary(&[])] {
+    for bad in [cut_off, stopped, summary(&[])] {
         assert_eq!(exit_code(&bad), 1);
     }
 }
@@ -100,7 +93,7 @@ fn the_file_of_a_verdict_tells_the_case_the_browser_and_the_page_without_secrets
         result("a", Outcome::Error, Some("GET /login?token=0123456789abcdef failed")),
     );
     let page = serde_json::json!({"width": 1440, "height": 900});
-    let browser = run_started(1).browser;
+    let browser = run_info().browser;
     write_verdict_file(&out, (&case, &end), &browser, &page, &redactor).unwrap();
     let text = fs::read_to_string(out.join("scenarios/a").join(VERDICT_FILE)).unwrap();
     let read: serde_json::Value = serde_json::from_str(&text).unwrap();

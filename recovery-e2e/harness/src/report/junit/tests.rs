@@ -3,6 +3,8 @@ use roxmltree::{Document, Node};
 
 use super::super::tests::summary;
 use super::*;
+use crate::journal::RunFinished;
+use crate::report::exit_code;
 
 const OUTCOMES: [Outcome; 6] = [
     Outcome::Ready,
@@ -93,6 +95,47 @@ fn controls_have_a_suite_of_their_own_and_each_suite_tells_the_browser() {
         assert!(content(out).contains(
             "browser: Chromium 156.0\nbrowser program: /opt/chromium\nbrowser from: nix\n"
         ));
+    }
+}
+
+#[test]
+fn a_run_that_is_not_whole_is_an_error_beside_its_cases_also_when_all_of_them_are_ready() {
+    let good = summary(&[("a", None, Outcome::Ready, None)]);
+    let stopped = Some(RunFinished { seconds: 1.0, interrupted: true });
+    for (summary, named, kind) in [
+        (Summary { finished: None, ..good.clone() }, vec!["a", "run"], Some("interrupted")),
+        (Summary { finished: stopped, ..good.clone() }, vec!["a", "run"], Some("interrupted")),
+        (summary(&[]), vec!["run"], Some("error")),
+        (good, vec!["a"], None),
+    ] {
+        let xml = xml(&summary);
+        let read = Document::parse(&xml).unwrap();
+        let cases = all(&read, "testcase");
+        let names: Vec<_> = cases.iter().filter_map(|case| case.attribute("name")).collect();
+        assert_eq!(names, named);
+        let errors = all(&read, "error");
+        assert_eq!(errors.first().and_then(|error| error.attribute("type")), kind);
+        if kind.is_some() {
+            assert_eq!(cases.last().unwrap().attribute("classname"), Some("recovery-e2e"));
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_reader_of_this_file_alone_sees_red_exactly_when_the_exit_code_is_1(
+        outcomes in prop::collection::vec(prop::sample::select(OUTCOMES.to_vec()), 0..3),
+        finished in prop::option::of(any::<bool>()),
+    ) {
+        let ids = ["a", "b", "c"];
+        let ends: Vec<_> =
+            ids.iter().zip(outcomes).map(|(id, outcome)| (*id, None, outcome, None)).collect();
+        let finished = finished.map(|interrupted| RunFinished { seconds: 1.0, interrupted });
+        let summary = Summary { finished, ..summary(&ends) };
+        let xml = xml(&summary);
+        let read = Document::parse(&xml).unwrap();
+        let red = all(&read, "failure").len() + all(&read, "error").len();
+        prop_assert_eq!(red > 0, exit_code(&summary) == 1);
     }
 }
 
