@@ -10,9 +10,13 @@ const CONNECTS: usize = 100;
 
 fn roomy() -> Lane {
     let bounds = Bounds { events: usize::MAX, bytes: usize::MAX };
-    let limits = Limits { ring: bounds, listener: bounds };
+    lane(0, Limits { ring: bounds, listener: bounds })
+}
+
+/// A lane on a roster of its own.
+pub fn lane(turns: u32, limits: Limits) -> Lane {
     let roster = Arc::new(Roster::new("node".to_owned(), limits).unwrap());
-    Lane::new("w", "name", 0, limits, roster).unwrap()
+    Lane::new("w", "name", turns, limits, roster).unwrap()
 }
 
 fn present(header: Cursor) -> Presented<'static> {
