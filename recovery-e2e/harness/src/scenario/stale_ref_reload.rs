@@ -23,9 +23,9 @@ pub const SCENARIO: Scenario = Scenario {
                 replace: "    await this.#reload();",
             },
             Change {
-                asset: "/static/pane/render.js",
-                find: "if (this.#live !== null && this.#live.rowId === rowId) return",
-                replace: "if (this.#live !== null) return",
+                asset: "/static/pane/transcript.js",
+                find: "if (this.live?.rowId !== rowId) this.#begin(rowId);",
+                replace: "if (!this.live) this.#begin(rowId);",
             },
         ],
         predicted: "RECOVERY-FAILED-STALEREF-staleset1-present1-fresh0-unchanged0",
