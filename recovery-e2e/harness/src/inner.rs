@@ -21,6 +21,7 @@ use crate::plan::Job;
 use crate::pool::{self, Pool};
 use crate::redact::Redactor;
 use crate::report::{self, exit_code, terminal};
+use crate::stage::clock::PageSettings;
 use crate::temp::{self, run_id};
 use crate::{descendants, lifeline, out, preflight};
 
@@ -51,6 +52,7 @@ async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow:
     let (browser, node) = (browser_of(args)?, args.node());
     let version = preflight::check(&browser, &node, &rites.temp, &redactor).await?;
     out::prepare(&args.out)?;
+    let page = PageSettings::new(args.clock, args.seed.map_or_else(getrandom::u32, Ok)?);
     let browser = BrowserInfo {
         path: browser.to_string(),
         version,
@@ -64,6 +66,8 @@ async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow:
         browser: browser.clone(),
         node: node.to_string(),
         args: env::args().skip(1).collect(),
+        clock: page.clock,
+        seed: page.seed,
         jobs: args.jobs(),
     };
     let started = RunStarted { run, cases: jobs.iter().map(|job| job.case.clone()).collect() };
@@ -75,7 +79,14 @@ async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow:
 
     let out = args.out.clone();
     let pool = Pool {
-        common: Common { browser, node, temp: rites.temp.clone(), out: args.out.clone(), redactor },
+        common: Common {
+            browser,
+            node,
+            page,
+            temp: rites.temp.clone(),
+            out: args.out.clone(),
+            redactor,
+        },
         journal: journal.clone(),
         waiting: Mutex::new(VecDeque::from(jobs)),
         begin,

@@ -27,6 +27,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &RunArgs) -> anyhow::Result<u8> {
+    args.check()?;
     let jobs = plan::plan(&args.selection())?;
     match supervisor::inner_temp() {
         Some(temp) => inner::run(args, jobs, temp),

@@ -8,6 +8,7 @@ use camino::Utf8Path;
 use super::summary::Summary;
 use super::{JUNIT_FILE, SUMMARY_FILE, text};
 use crate::journal::{self, Case, CaseResult, RunStarted};
+use crate::stage::clock::Clock;
 use crate::verdict::Outcome;
 
 /// In front of what belongs to the line above.
@@ -21,12 +22,17 @@ const YELLOW: &str = "33";
 pub fn head(RunStarted { run, cases }: &RunStarted) -> String {
     let browser = &run.browser;
     format!(
-        "browser {} from {} ({})\n{}, {}",
+        "browser {} from {} ({})\n{}, {}, {} time, seed {}",
         text::line(&browser.version),
         text::line(&browser.origin),
         text::line(&browser.path),
         counted(cases.len(), "case"),
         counted(run.jobs as usize, "job"),
+        match run.clock {
+            Clock::Page => "page",
+            Clock::Real => "wall",
+        },
+        run.seed,
     )
 }
 
