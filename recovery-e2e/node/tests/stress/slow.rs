@@ -108,7 +108,7 @@ async fn follow(mut pane: Pane, began: Instant, delays: mpsc::UnboundedSender<Du
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pane_that_never_reads_is_poisoned_alone_and_delays_nobody() {
-    let (panes, batches) = (scaled(40, 199), scaled(20, 100));
+    let (panes, batches) = (scaled(30, 199), scaled(10, 100));
     let (node, mut model, _folder) =
         Node::with_model(&["--listener-events", QUEUE, "--listener-bytes", QUEUE_BYTES]).await;
     let began = Instant::now();
