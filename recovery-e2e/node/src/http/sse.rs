@@ -12,26 +12,34 @@ use futures_util::{Stream, StreamExt as _, stream};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
-use super::routes::{Opened, Params, param};
+use super::routes::{Latched, Params, param};
 use crate::cursor::Cursor;
-use crate::event::{Event, connection_frame};
-use crate::lane::Presented;
+use crate::event::{Event, ResyncReason, connection_frame};
+use crate::lane::{Connection, Presented};
 use crate::listener::{Listener, Next};
 use crate::node::Node;
 
 pub async fn events(
     State(node): State<Arc<Node>>,
-    Opened(ws): Opened,
+    Latched(ws): Latched,
     params: Params,
     headers: HeaderMap,
 ) -> Response {
     // A header that is no text is one that no node gave out.
     let header = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("malformed"));
-    let connection = ws.lane.connect(&Presented {
+    let presented = Presented {
         header: Cursor::read(header),
         query: Cursor::read(param(&params, "last_event_id")),
         token: param(&params, "history_token"),
-    });
+    };
+    let connection = match &ws {
+        Some(ws) => ws.lane.connect(&presented),
+        None => {
+            let gone = Event::HistoryResync { reason: ResyncReason::WorkstreamGone };
+            Connection { past: vec![connection_frame(&gone)], live: None }
+        }
+    };
+    let unloaded = ws.map_or_else(CancellationToken::new, |ws| ws.unloaded.clone());
     let retry = Bytes::from(format!("retry: {}\n\n", pick(&node.settings.retry_ms)));
     let past = stream::iter([retry].into_iter().chain(connection.past));
     let ping = node.settings.ping();
@@ -39,7 +47,7 @@ pub async fn events(
         .map(move |listener| {
             let mut ping = interval_at(Instant::now() + ping, ping);
             ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-            live(Live { listener, ping, stop: node.stop.clone() })
+            live(Live { listener, ping, stop: node.stop.clone(), unloaded: unloaded.clone() })
         })
         .flatten();
     let body = Body::from_stream(past.chain(live).map(Ok::<_, Infallible>));
@@ -50,9 +58,11 @@ struct Live {
     listener: Listener,
     ping: Interval,
     stop: CancellationToken,
+    unloaded: CancellationToken,
 }
 
-/// Everything from now on, until the node stops or the connection falls behind.
+/// Everything from now on, until the node stops, the workstream is unloaded or the connection
+/// falls behind.
 fn live(live: Live) -> impl Stream<Item = Bytes> {
     stream::unfold(Some(live), async |live| {
         let mut live = live?;
@@ -63,6 +73,8 @@ fn live(live: Live) -> impl Stream<Item = Bytes> {
                 Next::Frame(frame) => Some((frame, Some(live))),
                 Next::Overflow => Some((connection_frame(&Event::StreamOverflow {}), None)),
             },
+            // What was published before has been taken.
+            () = live.unloaded.cancelled() => None,
             _ = live.ping.tick() => Some((Bytes::from_static(b": ping\n\n"), Some(live))),
         }
     })

@@ -13,13 +13,18 @@ use serde_json::Value;
 use self::rules::{Pane, Read, Snapshot, Want};
 use super::*;
 use crate::listener::Next;
-use crate::store::Role;
 
 /// Cases of the property; `PROPTEST_CASES` can ask for more.
 const CASES: u32 = 2_000;
 
 /// Far more rounds than any pane needs to come to rest.
 const ROUNDS: usize = 20;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    User,
+    Assistant,
+}
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -161,12 +166,7 @@ impl World {
     }
 
     fn begin(&mut self) {
-        let row = Row {
-            role: Role::User,
-            content: self.word(),
-            row_id: self.lane.name_row(),
-            client_send_ids: Vec::new(),
-        };
+        let row = Row::user(self.word(), self.lane.name_row(), None);
         self.store(Role::User, row.row_id.as_str(), &row.content);
         self.published.insert(row.row_id.as_str().to_owned(), row.content.clone());
         self.lane.begin_turn(&row);
