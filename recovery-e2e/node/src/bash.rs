@@ -82,7 +82,6 @@ impl Bash {
     }
 
     /// The id of its process and of its group.
-    #[cfg(feature = "control")]
     pub fn id(&self) -> Option<u32> {
         self.child.id()
     }

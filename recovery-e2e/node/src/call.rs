@@ -94,9 +94,11 @@ impl Site<'_> {
         let mut output = Output::new(&self.ws.lane, address, settings.turns.tool_output_bytes);
         let ended = async {
             let bash = Bash::start(command, settings.work_dir(&self.ws.ws_id).as_std_path())?;
+            let id = bash.id();
+            let _kept = id.map(|group| self.node.keeper.keep(group));
             #[cfg(feature = "control")]
             let _listed =
-                bash.id().map(|pid| self.node.processes.list(pid, &self.ws.ws_id, address.call_id));
+                id.map(|pid| self.node.processes.list(pid, &self.ws.ws_id, address.call_id));
             bash.finish(limit, self.halted, &mut output).await
         }
         .await;

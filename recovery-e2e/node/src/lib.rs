@@ -22,6 +22,7 @@ mod flight;
 mod halt;
 mod history;
 mod http;
+mod keeper;
 mod lane;
 mod listener;
 mod metrics;

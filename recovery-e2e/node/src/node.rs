@@ -15,6 +15,7 @@ use crate::cli::Settings;
 use crate::event::{Event, ResyncReason};
 #[cfg(feature = "control")]
 use crate::faults::Faults;
+use crate::keeper::Keeper;
 use crate::metrics::Metrics;
 use crate::model::Model;
 #[cfg(feature = "control")]
@@ -45,6 +46,8 @@ pub struct Node {
     pub model: Model,
     /// What it has counted.
     pub metrics: Metrics,
+    /// What ends its tools if it dies.
+    pub keeper: Keeper,
     /// Cancelled when it is to stop.
     pub stop: CancellationToken,
     /// What must end before the store may close.
@@ -87,6 +90,7 @@ impl Node {
             store,
             model,
             metrics: Metrics::default(),
+            keeper: Keeper::default(),
             stop: CancellationToken::new(),
             work: TaskTracker::new(),
             #[cfg(feature = "control")]

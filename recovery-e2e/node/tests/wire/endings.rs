@@ -2,7 +2,7 @@
 
 use reqwest::StatusCode;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde_json::{Value, json};
 
 use crate::DEADLINE;
@@ -231,13 +231,16 @@ async fn a_stopping_node_ends_its_tools_and_stores_that_it_did() {
 async fn crashed() -> (Node, Model, String) {
     let Busy { node, model, folder, ws, processes, .. } = Busy::start(&[], &[GENTLE]).await;
     node.kill().await;
-    for process in processes {
-        // Its group outlives the node; the test is its keeper.
-        let _ = kill_process_group(process, Signal::KILL);
-        deaths(&[process]).await;
-    }
+    deaths(&processes).await;
     let node = folder.start(&["--model-url", &model.url]).await;
     (node, model, ws)
+}
+
+#[tokio::test]
+async fn the_tools_of_a_node_that_is_killed_die_with_it() {
+    let Busy { node, processes, .. } = Busy::start(&[], &[STUBBORN, GENTLE]).await;
+    node.kill().await;
+    deaths(&processes).await;
 }
 
 #[tokio::test]
