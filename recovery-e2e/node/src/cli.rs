@@ -15,7 +15,7 @@ use tracing_subscriber::EnvFilter;
 
 pub use turns::TurnSettings;
 
-use crate::lane::Limits;
+use crate::feed::Limits;
 use crate::origin::Origin;
 use crate::ring::Bounds;
 use crate::serve::{self, ServeError};
@@ -62,6 +62,9 @@ pub struct Settings {
     /// Milliseconds between the comments that keep a stream open.
     #[arg(long, default_value = "5000", value_name = "MS", value_parser = positive)]
     pub ping_ms: u64,
+    /// Milliseconds between the numbers of all that is loaded, on the global stream.
+    #[arg(long, default_value = "10000", value_name = "MS", value_parser = positive)]
+    pub aggregate_ms: u64,
     /// Events that a workstream keeps for replay.
     #[arg(long, default_value_t = 50_000, value_name = "N")]
     pub ring_events: usize,
@@ -94,6 +97,11 @@ impl Settings {
     /// Where the tools of a workstream work.
     pub fn work_dir(&self, ws_id: &str) -> Utf8PathBuf {
         self.data_dir.join("work").join(ws_id)
+    }
+
+    /// The time between two aggregates.
+    pub fn aggregate(&self) -> Duration {
+        Duration::from_millis(self.aggregate_ms)
     }
 
     /// The time between pings.

@@ -18,6 +18,7 @@ mod cursor;
 mod event;
 #[cfg(feature = "control")]
 mod faults;
+mod feed;
 mod flight;
 mod halt;
 mod history;
@@ -34,6 +35,7 @@ mod output;
 mod processes;
 mod replay;
 mod ring;
+mod roster;
 mod row;
 mod serve;
 mod store;

@@ -20,6 +20,7 @@ use crate::metrics::Metrics;
 use crate::model::Model;
 #[cfg(feature = "control")]
 use crate::processes::Processes;
+use crate::roster::{Leave, Roster};
 use crate::store::{Store, StoreError, Stored};
 use crate::workstream::Workstream;
 
@@ -44,6 +45,8 @@ pub struct Node {
     pub store: Store,
     /// What answers in it.
     pub model: Model,
+    /// What is loaded, and the global lane.
+    pub roster: Arc<Roster>,
     /// What it has counted.
     pub metrics: Metrics,
     /// What ends its tools if it dies.
@@ -71,10 +74,11 @@ struct Loaded {
 
 impl Loaded {
     /// Lets go of a workstream that is closed; its streams end.
-    fn unload(&mut self, ws: &Arc<Workstream>) {
+    fn unload(&mut self, ws: &Arc<Workstream>, roster: &Roster, leave: Leave) {
         // Another may be in its place by now.
         if self.workstreams.get(&ws.ws_id).is_some_and(|loaded| Arc::ptr_eq(loaded, ws)) {
             self.workstreams.remove(&ws.ws_id);
+            roster.dismiss(&ws.ws_id, leave);
         }
         ws.unloaded.cancel();
         tracing::info!(ws_id = ws.ws_id, "unloaded");
@@ -83,12 +87,19 @@ impl Loaded {
 
 impl Node {
     /// A node with nothing loaded.
-    pub fn new(settings: Settings, secrets: Secrets, store: Store, model: Model) -> Self {
+    pub fn new(
+        settings: Settings,
+        secrets: Secrets,
+        store: Store,
+        model: Model,
+        roster: Roster,
+    ) -> Self {
         Self {
             settings,
             secrets,
             store,
             model,
+            roster: Arc::new(roster),
             metrics: Metrics::default(),
             keeper: Keeper::default(),
             stop: CancellationToken::new(),
@@ -115,6 +126,7 @@ impl Node {
         let ws = Arc::new(Workstream::load(stored.clone(), self)?);
         let mut loaded = self.loaded.lock().await;
         self.store.create(stored).await?;
+        self.roster.admit(ws.entry());
         loaded.workstreams.insert(ws_id, ws.clone());
         Ok(ws)
     }
@@ -136,17 +148,17 @@ impl Node {
             return Ok(None);
         };
         let ws = Arc::new(Workstream::load(stored, self)?);
+        self.roster.admit(ws.entry());
         loaded.workstreams.insert(ws_id.to_owned(), ws.clone());
         self.work.spawn(ws.clone().take_up(self.clone()));
         tracing::info!(ws_id, "loaded");
         Ok(Some(ws))
     }
 
-    /// What is loaded, by name.
+    /// What is loaded, in no order.
+    #[cfg(feature = "control")]
     pub async fn loaded(&self) -> Vec<Arc<Workstream>> {
-        let mut loaded: Vec<_> = self.loaded.lock().await.workstreams.values().cloned().collect();
-        loaded.sort_by(|a, b| (&a.name, &a.ws_id).cmp(&(&b.name, &b.ws_id)));
-        loaded
+        self.loaded.lock().await.workstreams.values().cloned().collect()
     }
 
     /// Whether a workstream was deleted while this node ran.
@@ -162,7 +174,7 @@ impl Node {
         let Some(ws) = self.settled(ws_id, self.settings.turns.cancel_grace()).await else {
             return Ok(self.store.find(ws_id).await?.is_some());
         };
-        self.loaded.lock().await.unload(&ws);
+        self.loaded.lock().await.unload(&ws, &self.roster, Leave::Closed);
         Ok(true)
     }
 
@@ -177,18 +189,19 @@ impl Node {
         let deleted = self.store.delete(ws_id).await;
         // It may have been loaded meanwhile; whatever that one begins can store nothing.
         let showing = loaded.workstreams.get(ws_id).cloned().or(settled);
-        if matches!(deleted, Ok(true)) {
+        let leave = if matches!(deleted, Ok(true)) { Leave::Deleted } else { Leave::Closed };
+        if leave == Leave::Deleted {
             loaded.gone.insert(ws_id.to_owned());
-            if let Some(ws) = &showing {
-                ws.lane.publish(&Event::HistoryResync { reason: ResyncReason::WorkstreamGone });
-            }
         }
         if let Some(ws) = &showing {
-            loaded.unload(ws);
+            if leave == Leave::Deleted {
+                ws.lane.publish(&Event::HistoryResync { reason: ResyncReason::WorkstreamGone });
+            }
+            loaded.unload(ws, &self.roster, leave);
             ws.cancel(Duration::ZERO).await;
         }
         drop(loaded);
-        if matches!(deleted, Ok(true)) {
+        if leave == Leave::Deleted {
             let folder = self.settings.work_dir(ws_id);
             match tokio::fs::remove_dir_all(&folder).await {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -248,6 +261,8 @@ pub mod tests {
         let secrets = Secrets::load(path, None).unwrap();
         let store = Store::open(path.join("node.sqlite").as_std_path()).unwrap();
         let model = Model::new("m".into(), None, settings.turns.patience()).unwrap();
-        TestNode { node: Arc::new(Node::new(settings, secrets, store, model)), _folder: folder }
+        let roster = Roster::new("node".into(), settings.limits()).unwrap();
+        let node = Node::new(settings, secrets, store, model, roster);
+        TestNode { node: Arc::new(node), _folder: folder }
     }
 }

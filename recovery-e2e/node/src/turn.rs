@@ -38,6 +38,9 @@ pub enum TurnError {
     /// The conversation could not be read or continued.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// What a call came to was shown, and could not be stored.
+    #[error("a result is lost: {0}")]
+    ResultLost(StoreError),
     /// The model failed.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -89,7 +92,7 @@ async fn converse(node: &Node, ws: &Workstream, halted: &Halted) -> Result<(), T
         let planned = tool::plan(calls, Caller::Turn);
         ws.begin_calls(&node.store, &planned).await?;
         let rows = join_all(planned.iter().map(|planned| site.run(planned))).await;
-        rows.into_iter().collect::<Result<(), _>>()?;
+        rows.into_iter().collect::<Result<(), _>>().map_err(TurnError::ResultLost)?;
         if let Some(why) = halted.why() {
             return Err(why.into());
         }

@@ -14,6 +14,7 @@ use crate::halt::{Halter, Why, halt};
 use crate::history::Reads;
 use crate::lane::Lane;
 use crate::node::Node;
+use crate::roster::Entry;
 use crate::row::Row;
 use crate::store::{Arrival, Store, StoreError, Stored};
 use crate::turn;
@@ -87,7 +88,13 @@ impl Workstream {
     /// # Errors
     /// When the operating system gives no random bytes.
     pub fn load(stored: Stored, node: &Node) -> Result<Self, getrandom::Error> {
-        let lane = Lane::new(&stored.ws_id, &stored.name, stored.turns, node.settings.limits())?;
+        let lane = Lane::new(
+            &stored.ws_id,
+            &stored.name,
+            stored.turns,
+            node.settings.limits(),
+            node.roster.clone(),
+        )?;
         Ok(Self {
             ws_id: stored.ws_id,
             name: stored.name,
@@ -98,6 +105,11 @@ impl Workstream {
             reads: Reads::new(),
             runs: AtomicU64::new(0),
         })
+    }
+
+    /// It, as lists show it.
+    pub fn entry(&self) -> Entry {
+        Entry::interactive(&self.ws_id, &self.name, self.lane.activity())
     }
 
     /// Stores a message. It becomes a user row and starts its turn, or waits for those before it.

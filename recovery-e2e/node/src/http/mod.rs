@@ -38,6 +38,7 @@ pub fn router(node: Arc<Node>) -> Router {
         .route("/", get(assets::index))
         .route("/ws/{ws_id}", get(assets::workstream))
         .route("/v1/api/workstreams", get(routes::list).post(routes::create))
+        .route("/v1/api/events/global", get(sse::global_events))
         .route("/v1/api/workstreams/{ws_id}", get(routes::detail).delete(routes::delete))
         .route("/v1/api/workstreams/{ws_id}/open", post(routes::open))
         .route("/v1/api/workstreams/{ws_id}/close", post(routes::close))

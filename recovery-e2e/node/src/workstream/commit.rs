@@ -68,6 +68,7 @@ impl Workstream {
         let message = ended.as_ref().err().map(ToString::to_string);
         let mut ending = match &ended {
             Err(TurnError::Cancelled) => Ending::Cancelled,
+            Err(TurnError::ResultLost(_)) => Ending::Lost,
             _ => message.as_deref().map_or(Ending::Stored, Ending::Failed),
         };
         if let Some(live) = self.lane.live() {

@@ -14,6 +14,7 @@ mod patience;
 mod queue;
 mod replay;
 mod rewind;
+mod roster;
 mod stop;
 mod tools;
 mod turns;

@@ -158,6 +158,11 @@ impl Node {
         Pane::open(self.request(Method::GET, &format!("{ws}/events?{query}"))).await
     }
 
+    /// A connection to the global stream.
+    pub async fn roster(&self, query: &str) -> Pane {
+        Pane::open(self.request(Method::GET, &format!("/v1/api/events/global?{query}"))).await
+    }
+
     /// A pane that a browser redials by itself.
     pub async fn redial(&self, ws: &str, query: &str, header: &str) -> Pane {
         let request = self.request(Method::GET, &format!("{ws}/events?{query}"));

@@ -209,3 +209,28 @@ async fn a_command_does_not_see_the_key_of_the_model() {
     let expected = format!("unset\n{}\n", folder.display());
     assert_eq!(results(&node, &ws, &["a"]).await, [(expected, false)]);
 }
+
+#[tokio::test]
+async fn a_result_that_cannot_be_stored_is_said_to_be_lost_and_its_call_is_settled_later() {
+    let (node, mut model, folder) = Node::with_model(&[]).await;
+    let ws = node.create("a").await;
+    let mut pane = node.pane(&ws, "").await;
+    node.send(&ws, "go").await;
+    model.call_tools(&[("a", "bash", bash("mkfifo f; echo ready; read -r x < f"))]).await;
+    pane.until_kind("tool_output_chunk").await;
+    let before = node.history(&ws).await;
+    let database = rusqlite::Connection::open(folder.data().join("node.sqlite")).unwrap();
+    database.execute_batch("BEGIN IMMEDIATE").unwrap();
+    tokio::fs::write(work(&folder, &ws).join("f"), "x\n").await.unwrap();
+    let frames = pane.until_idle().await;
+    assert_eq!(kinds(&frames), ["tool_result", "error", "history_resync", "state_change"]);
+    assert_eq!(frames[2].data["reason"], "commit_failed");
+    database.execute_batch("ROLLBACK").unwrap();
+
+    let after = node.history(&ws).await;
+    assert_eq!(after["messages"], before["messages"]);
+    assert_ne!(after["handoff_token"], before["handoff_token"]);
+    node.send(&ws, "again").await;
+    let messages = model.answer("done").await;
+    assert!(messages[2]["content"].as_str().unwrap().starts_with("interrupted"));
+}
