@@ -9,6 +9,7 @@ use std::{fs, io};
 use camino::{Utf8Path, Utf8PathBuf};
 use futures_util::FutureExt;
 
+use crate::deaths::Deaths;
 use crate::journal::{BrowserInfo, CaseResult};
 use crate::plan::Job;
 use crate::redact::Redactor;
@@ -89,6 +90,7 @@ async fn on_a_stage(
     artifacts: &Utf8Path,
     temp: &Utf8Path,
 ) -> (Verdict, Ground) {
+    let deaths = Deaths::default();
     let config = StageConfig {
         browser: Utf8Path::new(&common.browser.path),
         node: &common.node,
@@ -96,6 +98,7 @@ async fn on_a_stage(
         artifacts,
         page: page_of(common, job),
         redactor: &common.redactor,
+        deaths: &deaths,
     };
     let mut stage = match Stage::set(config).await {
         Ok(stage) => stage,
@@ -106,8 +109,12 @@ async fn on_a_stage(
             stage.front.patch(patch);
         }
     }
-    let story = AssertUnwindSafe(tell(&mut stage, job)).catch_unwind().await;
-    let told = match story {
+    let told = AssertUnwindSafe(tell(&mut stage, job)).catch_unwind();
+    let told = tokio::select! {
+        told = told => told,
+        death = deaths.first() => Ok(Err(StageError::Death(death))),
+    };
+    let told = match told {
         Ok(Ok(stamp)) => Ok(stamp),
         Ok(Err(error)) if error.is_missed_edge() => {
             Err(Verdict::without_stamp(Outcome::Inconclusive, error.to_string()))

@@ -13,6 +13,7 @@ use std::time::Instant;
 use camino::{Utf8Path, Utf8PathBuf};
 use hyper::body::Bytes;
 
+use crate::deaths::Deaths;
 use crate::edge::{self, EdgeMissed};
 use crate::front::{Front, FrontConfig, FrontError, LocalPage};
 use crate::journal::Phase;
@@ -52,6 +53,8 @@ pub enum StageError {
     Log(#[from] LogError),
     #[error(transparent)]
     Edge(#[from] EdgeMissed),
+    #[error("{0}; its log in the scenario's folder may say why")]
+    Death(String),
 }
 
 /// What a stage is made of and where it may write.
@@ -68,6 +71,8 @@ pub struct StageConfig<'a> {
     pub page: PageSettings,
     /// Learns every secret of the stage.
     pub redactor: &'a Redactor,
+    /// Told if the node or the browser ends by itself.
+    pub deaths: &'a Deaths,
 }
 
 /// A running stage. Dropping it ends all of its processes; [`Stage::close`] also waits for that.
@@ -142,9 +147,16 @@ impl Stage {
             retry_ms: config.page.clock.retry_ms(),
             log: &node_log,
             redactor: config.redactor,
+            deaths: config.deaths,
         });
         let browser_log = config.artifacts.join("browser.log");
-        let browser = Browser::launch(config.browser, config.temp, &browser_log, config.redactor);
+        let browser = Browser::launch(
+            config.browser,
+            config.temp,
+            &browser_log,
+            config.redactor,
+            config.deaths,
+        );
         let (node, browser) = tokio::join!(node, browser);
         let (node, browser) = (node?, browser?);
         front.point_at(node.address());
