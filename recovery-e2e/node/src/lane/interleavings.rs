@@ -18,7 +18,7 @@ use crate::listener::{Listener, Next};
 use crate::ring::Bounds;
 
 /// Cases of the property; `PROPTEST_CASES` can ask for more.
-const CASES: u32 = 2_000;
+const CASES: u32 = 1_000;
 
 /// Far more rounds than any pane needs to come to rest.
 const ROUNDS: usize = 20;

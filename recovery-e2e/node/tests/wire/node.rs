@@ -193,8 +193,12 @@ impl Node {
         within("the end of a node", self.child.wait()).await.unwrap()
     }
 
+    pub fn pid(&self) -> u32 {
+        self.child.id().expect("the node has ended")
+    }
+
     pub fn signal(&self, name: &str) {
-        let args = ["-s", name, &self.child.id().unwrap().to_string()];
+        let args = ["-s", name, &self.pid().to_string()];
         let sent = std::process::Command::new("kill").args(args).status().unwrap();
         assert!(sent.success());
     }
