@@ -1,5 +1,7 @@
 //! The command line.
 
+mod turns;
+
 use std::future::Future;
 use std::io::IsTerminal as _;
 use std::net::SocketAddr;
@@ -11,7 +13,9 @@ use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
-use crate::lane::Limits;
+pub use turns::TurnSettings;
+
+use crate::feed::Limits;
 use crate::origin::Origin;
 use crate::ring::Bounds;
 use crate::serve::{self, ServeError};
@@ -58,6 +62,9 @@ pub struct Settings {
     /// Milliseconds between the comments that keep a stream open.
     #[arg(long, default_value = "5000", value_name = "MS", value_parser = positive)]
     pub ping_ms: u64,
+    /// Milliseconds between the numbers of all that is loaded, on the global stream.
+    #[arg(long, default_value = "10000", value_name = "MS", value_parser = positive)]
+    pub aggregate_ms: u64,
     /// Events that a workstream keeps for replay.
     #[arg(long, default_value_t = 50_000, value_name = "N")]
     pub ring_events: usize,
@@ -73,6 +80,9 @@ pub struct Settings {
     /// Bytes that a message may have.
     #[arg(long, default_value_t = 1 << 20, value_name = "N")]
     pub message_bytes: usize,
+    /// What turns may take.
+    #[command(flatten)]
+    pub turns: TurnSettings,
 }
 
 impl Settings {
@@ -82,6 +92,16 @@ impl Settings {
             ring: Bounds { events: self.ring_events, bytes: self.ring_bytes },
             listener: Bounds { events: self.listener_events, bytes: self.listener_bytes },
         }
+    }
+
+    /// Where the tools of a workstream work.
+    pub fn work_dir(&self, ws_id: &str) -> Utf8PathBuf {
+        self.data_dir.join("work").join(ws_id)
+    }
+
+    /// The time between two aggregates.
+    pub fn aggregate(&self) -> Duration {
+        Duration::from_millis(self.aggregate_ms)
     }
 
     /// The time between pings.

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::cursor::{EventId, RowId};
-use crate::replay::Reason;
+use crate::replay::{Reason, Span};
 
 /// What a workstream is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -14,6 +14,8 @@ pub enum Activity {
     Idle,
     /// A turn waits for the model or streams its answer.
     Thinking,
+    /// A turn's tools run.
+    Running,
 }
 
 /// Why a pane is to forget its rows.
@@ -34,6 +36,8 @@ pub enum ResyncReason {
     HandoffMismatch,
     /// A row was shown while it streamed, but could not be stored.
     CommitFailed,
+    /// The workstream is deleted; there is no history any more.
+    WorkstreamGone,
 }
 
 /// A call as a person is shown it before it has run.
@@ -86,9 +90,9 @@ pub enum Event<'a> {
         /// The row.
         row_id: &'a RowId,
     },
-    /// The row that streamed is complete.
+    /// The answer of one model call is complete.
     StreamEnd {
-        /// The row, or none if no text came.
+        /// Its row, or none if nothing came.
         row_id: Option<&'a RowId>,
     },
     /// Calls begin to run.
@@ -98,6 +102,18 @@ pub enum Event<'a> {
         /// The calls, in the model's order.
         items: &'a [Item<'a>],
         /// The agent's call, if an agent makes them.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        parent_call_id: Option<&'a str>,
+    },
+    /// More of what a call writes.
+    ToolOutputChunk {
+        /// The call.
+        call_id: &'a str,
+        /// The text to append.
+        chunk: &'a str,
+        /// The tool row of the call, or of its agent.
+        row_id: &'a RowId,
+        /// The agent's call, if an agent made it.
         #[serde(skip_serializing_if = "Option::is_none")]
         parent_call_id: Option<&'a str>,
     },
@@ -120,6 +136,17 @@ pub enum Event<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         parent_call_id: Option<&'a str>,
     },
+    /// How full an agent's context is.
+    AgentContext {
+        /// The agent's call.
+        parent_call_id: &'a str,
+        /// Tokens of its conversation, as the model counts them.
+        prompt_tokens: u64,
+        /// Tokens that the model can take.
+        context_window: u64,
+    },
+    /// A person has cancelled the turn.
+    Cancelled {},
     /// What has streamed of the present row so far.
     InProgressSnapshot {
         /// The text.
@@ -160,20 +187,32 @@ pub enum Event<'a> {
     },
 }
 
+/// An event stamped with its workstream.
+#[derive(Debug, Serialize)]
+pub struct Stamped<'a> {
+    /// The event.
+    #[serde(flatten)]
+    pub event: &'a Event<'a>,
+    /// The workstream.
+    pub ws_id: &'a str,
+}
+
+impl Event<'_> {
+    /// What a connection is told whose cursor `span` cannot continue.
+    pub fn truncated(reason: Reason, lost_count: Option<u64>, span: &Span) -> Self {
+        let earliest_available_id = span.first_id().map(|id| id.to_string());
+        Self::ReplayTruncated { reason, lost_count, earliest_available_id }
+    }
+}
+
 /// An event that belongs to one connection: no id, so a browser keeps the last one it saw.
-pub fn connection_frame(event: &Event<'_>) -> Bytes {
+pub fn connection_frame(event: &impl Serialize) -> Bytes {
     format!("data: {}\n\n", json(event)).into()
 }
 
-/// An event of the ring, stamped with its id and its workstream.
-pub fn ring_frame(id: EventId, ws_id: &str, event: &Event<'_>) -> Bytes {
-    #[derive(Serialize)]
-    struct Stamped<'a> {
-        #[serde(flatten)]
-        event: &'a Event<'a>,
-        ws_id: &'a str,
-    }
-    format!("id: {id}\ndata: {}\n\n", json(&Stamped { event, ws_id })).into()
+/// An event of a ring, stamped with its id.
+pub fn ring_frame(id: EventId, event: &impl Serialize) -> Bytes {
+    format!("id: {id}\ndata: {}\n\n", json(event)).into()
 }
 
 fn json(value: &impl Serialize) -> String {
@@ -189,7 +228,8 @@ mod tests {
     fn a_frame_is_one_data_line_whatever_the_text() {
         let row_id = RowId::new(epoch(1), 2);
         let event = Event::Content { text: "a\nb\r\n\ndata: x", row_id: &row_id };
-        let frame = ring_frame(EventId { epoch: epoch(1), seq: 7 }, "w", &event);
+        let stamped = Stamped { event: &event, ws_id: "w" };
+        let frame = ring_frame(EventId { epoch: epoch(1), seq: 7 }, &stamped);
         assert_eq!(
             std::str::from_utf8(&frame).unwrap(),
             "id: 0000000000000001-7\n\

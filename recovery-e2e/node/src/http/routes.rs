@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::body::Bytes;
@@ -18,7 +19,9 @@ use super::error::ApiError;
 use crate::auth::is_local_path;
 use crate::event::Activity;
 use crate::model;
-use crate::node::Node;
+use crate::node::{LoadError, Node};
+use crate::roster::Entry;
+use crate::store::Stored;
 use crate::workstream::{Rewound, Sent, Workstream};
 
 /// Rows of a history if the request names no limit, and at most (protocol, "HTTP").
@@ -40,6 +43,19 @@ pub fn param<'a>(params: &'a Params, name: &str) -> Option<&'a str> {
     params.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
+/// The workstream id in a path.
+pub struct Named(String);
+
+impl FromRequestParts<Arc<Node>> for Named {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, node: &Arc<Node>) -> Answer<Self> {
+        // A path that is no text names nothing.
+        let path = Path::<String>::from_request_parts(parts, node).await;
+        path.map(|Path(ws_id)| Self(ws_id)).map_err(|_| ApiError::NO_WORKSTREAM)
+    }
+}
+
 /// The workstream that a path names, loaded if it was not.
 pub struct Opened(pub Arc<Workstream>);
 
@@ -47,10 +63,25 @@ impl FromRequestParts<Arc<Node>> for Opened {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, node: &Arc<Node>) -> Answer<Self> {
-        // A path that is no text names nothing either.
-        let path = Path::<String>::from_request_parts(parts, node).await;
-        let Path(ws_id) = path.map_err(|_| ApiError::NO_WORKSTREAM)?;
+        let Named(ws_id) = Named::from_request_parts(parts, node).await?;
         node.workstream(&ws_id).await?.map(Self).ok_or(ApiError::NO_WORKSTREAM)
+    }
+}
+
+/// As [`Opened`], for those whom a pane asks again and again: none, where it was deleted while
+/// this node ran.
+pub struct Latched(pub Option<Arc<Workstream>>);
+
+impl FromRequestParts<Arc<Node>> for Latched {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, node: &Arc<Node>) -> Answer<Self> {
+        let Named(ws_id) = Named::from_request_parts(parts, node).await?;
+        match node.workstream(&ws_id).await? {
+            None if node.is_gone(&ws_id).await => Ok(Self(None)),
+            None => Err(ApiError::NO_WORKSTREAM),
+            found => Ok(Self(found)),
+        }
     }
 }
 
@@ -69,13 +100,12 @@ pub async fn login(State(node): State<Arc<Node>>, params: Params) -> Answer<Resp
 }
 
 pub async fn list(State(node): State<Arc<Node>>, params: Params) -> Answer {
-    let loaded = node.loaded().await;
-    let mut all: Vec<_> =
-        loaded.iter().map(|ws| summary(&ws.ws_id, &ws.name, ws.lane.activity())).collect();
+    let mut all = node.roster.list();
     if param(&params, "stored") == Some("1") {
-        let stored = node.store.all().await?;
-        let asleep = stored.iter().filter(|ws| !loaded.iter().any(|other| other.ws_id == ws.ws_id));
-        all.extend(asleep.map(|ws| summary(&ws.ws_id, &ws.name, Activity::Idle)));
+        let mut asleep = node.store.all().await?;
+        asleep.retain(|ws| !all.iter().any(|loaded| loaded.ws_id == ws.ws_id));
+        let entry = |ws: &Stored| Entry::interactive(&ws.ws_id, &ws.name, Activity::Idle);
+        all.extend(asleep.iter().map(entry));
     }
     Ok(Json(json!({ "workstreams": all })))
 }
@@ -101,8 +131,8 @@ pub async fn create(
     Ok((StatusCode::CREATED, Json(answer)).into_response())
 }
 
-pub async fn detail(Opened(ws): Opened) -> Json<Value> {
-    Json(summary(&ws.ws_id, &ws.name, ws.lane.activity()))
+pub async fn detail(Opened(ws): Opened) -> Json<Entry> {
+    Json(ws.entry())
 }
 
 pub async fn send(
@@ -123,8 +153,44 @@ pub async fn send(
     check_client_id("client_send_id", client_send_id.as_deref())?;
     match node.carry_out(ws.send(node.clone(), message, client_send_id)).await?? {
         Sent::Accepted => Ok(Json(json!({ "status": "ok" }))),
-        Sent::Busy => Err(ApiError::BUSY),
+        Sent::Queued => Ok(Json(json!({ "status": "queued" }))),
+        Sent::Closed => Err(ApiError::CLOSING),
     }
+}
+
+pub async fn cancel(
+    State(node): State<Arc<Node>>,
+    Opened(ws): Opened,
+    body: Result<Bytes, BytesRejection>,
+) -> Answer {
+    #[derive(Default, Deserialize)]
+    struct Cancel {
+        #[serde(default)]
+        force: bool,
+    }
+    let Cancel { force } = match body {
+        Ok(body) if body.is_empty() => Cancel::default(),
+        body => read(body)?,
+    };
+    let intent = getrandom::u64().map_err(LoadError::Random)?;
+    ws.cancel(if force { Duration::ZERO } else { node.settings.turns.cancel_grace() }).await;
+    Ok(Json(json!({ "status": "ok", "intent_id": format!("{intent:016x}") })))
+}
+
+pub async fn open(Opened(ws): Opened) -> Json<Value> {
+    Json(json!({ "ws_id": ws.ws_id, "name": ws.name }))
+}
+
+pub async fn close(State(node): State<Arc<Node>>, Named(ws_id): Named) -> Answer {
+    let closing = node.clone();
+    let known = node.carry_out(async move { closing.close(&ws_id).await }).await??;
+    if known { Ok(Json(json!({ "status": "ok" }))) } else { Err(ApiError::NO_WORKSTREAM) }
+}
+
+pub async fn delete(State(node): State<Arc<Node>>, Named(ws_id): Named) -> Answer {
+    let deleting = node.clone();
+    let known = node.carry_out(async move { deleting.delete(&ws_id).await }).await??;
+    if known { Ok(Json(json!({ "status": "ok" }))) } else { Err(ApiError::NO_WORKSTREAM) }
 }
 
 pub async fn rewind(
@@ -144,7 +210,12 @@ pub async fn rewind(
     Ok(Json(node.carry_out(work).await??))
 }
 
-pub async fn history(State(node): State<Arc<Node>>, Opened(ws): Opened, params: Params) -> Answer {
+pub async fn history(
+    State(node): State<Arc<Node>>,
+    Latched(ws): Latched,
+    params: Params,
+) -> Answer {
+    let ws = ws.ok_or(ApiError::GONE)?;
     let limit = match param(&params, "limit") {
         None => HISTORY_DEFAULT,
         Some(text) => text
@@ -161,16 +232,6 @@ pub async fn history(State(node): State<Arc<Node>>, Opened(ws): Opened, params: 
         "cursor": null,
         "handoff_token": history.token.to_string(),
     })))
-}
-
-fn summary(ws_id: &str, name: &str, state: Activity) -> Value {
-    json!({
-        "ws_id": ws_id,
-        "name": name,
-        "state": state,
-        "kind": "interactive",
-        "parent_ws_id": null,
-    })
 }
 
 /// Reads a JSON body; what is wrong with it becomes the answer.
