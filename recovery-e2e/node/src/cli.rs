@@ -1,5 +1,7 @@
 //! The command line.
 
+mod turns;
+
 use std::future::Future;
 use std::io::IsTerminal as _;
 use std::net::SocketAddr;
@@ -10,6 +12,8 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
+
+pub use turns::TurnSettings;
 
 use crate::feed::Limits;
 use crate::origin::Origin;
@@ -76,6 +80,9 @@ pub struct Settings {
     /// Bytes that a message may have.
     #[arg(long, default_value_t = 1 << 20, value_name = "N")]
     pub message_bytes: usize,
+    /// What turns may take.
+    #[command(flatten)]
+    pub turns: TurnSettings,
 }
 
 impl Settings {
@@ -85,6 +92,11 @@ impl Settings {
             ring: Bounds { events: self.ring_events, bytes: self.ring_bytes },
             listener: Bounds { events: self.listener_events, bytes: self.listener_bytes },
         }
+    }
+
+    /// Where the tools of a workstream work.
+    pub fn work_dir(&self, ws_id: &str) -> Utf8PathBuf {
+        self.data_dir.join("work").join(ws_id)
     }
 
     /// The time between two aggregates.

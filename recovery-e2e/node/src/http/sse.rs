@@ -12,9 +12,9 @@ use futures_util::{Stream, StreamExt as _, stream};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
-use super::routes::{Opened, Params, param};
+use super::routes::{Latched, Params, param};
 use crate::cursor::Cursor;
-use crate::event::{Event, connection_frame};
+use crate::event::{Event, ResyncReason, connection_frame};
 use crate::feed::Connection;
 use crate::lane::Presented;
 use crate::listener::{Listener, Next};
@@ -22,14 +22,23 @@ use crate::node::Node;
 
 pub async fn events(
     State(node): State<Arc<Node>>,
-    Opened(ws): Opened,
+    Latched(ws): Latched,
     params: Params,
     headers: HeaderMap,
 ) -> Response {
     let (header, query) = cursors(&params, &headers);
     let token = param(&params, "history_token");
-    let connection = ws.lane.connect(&Presented { header, query, token });
-    stream(&node, connection)
+    match ws {
+        Some(ws) => {
+            let connection = ws.lane.connect(&Presented { header, query, token });
+            stream(&node, connection, &ws.unloaded)
+        }
+        None => {
+            let gone = Event::HistoryResync { reason: ResyncReason::WorkstreamGone };
+            let refusal = Connection { past: vec![connection_frame(&gone)], live: None };
+            stream(&node, refusal, &node.stop)
+        }
+    }
 }
 
 pub async fn global_events(
@@ -39,7 +48,7 @@ pub async fn global_events(
 ) -> Response {
     let (header, query) = cursors(&params, &headers);
     let connection = node.roster.connect(header, query);
-    stream(&node, connection)
+    stream(&node, connection, &node.stop)
 }
 
 /// The cursors of the header and of the query.
@@ -49,15 +58,17 @@ fn cursors(params: &Params, headers: &HeaderMap) -> (Cursor, Cursor) {
     (Cursor::read(header), Cursor::read(param(params, "last_event_id")))
 }
 
-fn stream(node: &Node, connection: Connection) -> Response {
+/// The stream of a connection, which ends with the node or with what it is about.
+fn stream(node: &Node, connection: Connection, unloaded: &CancellationToken) -> Response {
     let retry = Bytes::from(format!("retry: {}\n\n", pick(&node.settings.retry_ms)));
     let past = stream::iter([retry].into_iter().chain(connection.past));
     let (ping, stop) = (node.settings.ping(), node.stop.clone());
+    let unloaded = unloaded.clone();
     let live = stream::iter(connection.live)
         .map(move |listener| {
             let mut ping = interval_at(Instant::now() + ping, ping);
             ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-            live(Live { listener, ping, stop: stop.clone() })
+            live(Live { listener, ping, stop: stop.clone(), unloaded: unloaded.clone() })
         })
         .flatten();
     let body = Body::from_stream(past.chain(live).map(Ok::<_, Infallible>));
@@ -68,9 +79,11 @@ struct Live {
     listener: Listener,
     ping: Interval,
     stop: CancellationToken,
+    unloaded: CancellationToken,
 }
 
-/// Everything from now on, until the node stops or the connection falls behind.
+/// Everything from now on, until the node stops, the workstream is unloaded or the connection
+/// falls behind.
 fn live(live: Live) -> impl Stream<Item = Bytes> {
     stream::unfold(Some(live), async |live| {
         let mut live = live?;
@@ -81,6 +94,8 @@ fn live(live: Live) -> impl Stream<Item = Bytes> {
                 Next::Frame(frame) => Some((frame, Some(live))),
                 Next::Overflow => Some((connection_frame(&Event::StreamOverflow {}), None)),
             },
+            // What was published before has been taken.
+            () = live.unloaded.cancelled() => None,
             _ = live.ping.tick() => Some((Bytes::from_static(b": ping\n\n"), Some(live))),
         }
     })

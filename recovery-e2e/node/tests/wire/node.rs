@@ -115,6 +115,10 @@ impl Node {
         answer(self.request(Method::GET, path)).await
     }
 
+    pub async fn delete(&self, path: &str) -> (StatusCode, Value) {
+        answer(self.request(Method::DELETE, path)).await
+    }
+
     pub async fn post(&self, path: &str, body: Value) -> (StatusCode, Value) {
         answer(self.request(Method::POST, path).json(&body)).await
     }
