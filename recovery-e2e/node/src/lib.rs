@@ -5,9 +5,11 @@
 //! before it is published), `turn` (one answer of the model), `http` (the wire), `serve`
 //! (start and stop).
 
+mod accept;
 mod auth;
 mod batch;
 pub mod cli;
+mod config;
 #[cfg(feature = "control")]
 pub mod control;
 mod cursor;
@@ -30,4 +32,5 @@ mod roster;
 mod serve;
 mod store;
 mod turn;
+mod units;
 mod workstream;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
 
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -12,7 +12,7 @@ use crate::auth::Secrets;
 use crate::cli::Settings;
 #[cfg(feature = "control")]
 use crate::faults::Faults;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, Present};
 use crate::model::Model;
 use crate::roster::Roster;
 use crate::store::{Store, StoreError, Stored};
@@ -43,6 +43,8 @@ pub struct Node {
     pub roster: Arc<Roster>,
     /// What it has counted.
     pub metrics: Metrics,
+    /// Places for connections.
+    pub connections: Arc<Semaphore>,
     /// Cancelled when it is to stop.
     pub stop: CancellationToken,
     /// What must end before the store may close.
@@ -63,7 +65,9 @@ impl Node {
         model: Model,
         roster: Roster,
     ) -> Self {
+        let connections = Arc::new(Semaphore::new(settings.max_connections));
         Self {
+            connections,
             settings,
             secrets,
             store,
@@ -117,9 +121,19 @@ impl Node {
     }
 
     /// What is loaded, in no order.
-    #[cfg(feature = "control")]
     pub async fn loaded(&self) -> Vec<Arc<Workstream>> {
         self.loaded.lock().await.values().cloned().collect()
+    }
+
+    /// What stands at present, for those who measure it.
+    pub async fn present(&self) -> Present {
+        let loaded = self.loaded().await;
+        Present {
+            workstreams: loaded.len(),
+            connections: self.settings.max_connections - self.connections.available_permits(),
+            panes: loaded.iter().map(|ws| ws.lane.load()).sum(),
+            global: self.roster.load(),
+        }
     }
 
     /// Runs `work` to its end, also when whoever asked for it goes away: what is committed must

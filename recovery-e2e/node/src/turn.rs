@@ -33,8 +33,14 @@ pub async fn run(node: &Node, ws: &Workstream) {
         ended = answer(node, ws) => ended,
     };
     match &ended {
-        Ok(()) => tracing::info!(ws_id = ws.ws_id, "turn complete"),
-        Err(error) => tracing::warn!(ws_id = ws.ws_id, %error, "turn incomplete"),
+        Ok(()) => {
+            node.metrics.turns_complete.count();
+            tracing::info!(ws_id = ws.ws_id, "turn complete");
+        }
+        Err(error) => {
+            node.metrics.turns_incomplete.count();
+            tracing::warn!(ws_id = ws.ws_id, %error, "turn incomplete");
+        }
     }
     ws.end_turn(&node.store, ended).await;
 }

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use super::error::ApiError;
 use crate::auth::is_local_path;
 use crate::event::Activity;
+use crate::metrics;
 use crate::model;
 use crate::node::Node;
 use crate::roster::Entry;
@@ -56,8 +57,14 @@ impl FromRequestParts<Arc<Node>> for Opened {
     }
 }
 
-pub async fn health() -> Json<Value> {
-    Json(json!({ "status": "ok" }))
+pub async fn health(State(node): State<Arc<Node>>) -> Answer {
+    node.store.ping().await?;
+    Ok(Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") })))
+}
+
+pub async fn metrics(State(node): State<Arc<Node>>) -> Response {
+    let text = metrics::text(&node.metrics, &node.present().await);
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }
 
 pub async fn login(State(node): State<Arc<Node>>, params: Params) -> Answer<Response> {

@@ -10,7 +10,6 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::{Stream, StreamExt as _, stream};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
-use tokio_util::sync::CancellationToken;
 
 use super::routes::{Opened, Params, param};
 use crate::cursor::Cursor;
@@ -18,6 +17,7 @@ use crate::event::{Event, connection_frame};
 use crate::feed::Connection;
 use crate::lane::Presented;
 use crate::listener::{Listener, Next};
+use crate::metrics::{Counter, Metrics};
 use crate::node::Node;
 
 pub async fn events(
@@ -29,7 +29,7 @@ pub async fn events(
     let (header, query) = cursors(&params, &headers);
     let token = param(&params, "history_token");
     let connection = ws.lane.connect(&Presented { header, query, token });
-    stream(&node, connection)
+    stream(node, connection, |metrics| &metrics.pane_overflows)
 }
 
 pub async fn global_events(
@@ -39,7 +39,7 @@ pub async fn global_events(
 ) -> Response {
     let (header, query) = cursors(&params, &headers);
     let connection = node.roster.connect(header, query);
-    stream(&node, connection)
+    stream(node, connection, |metrics| &metrics.global_overflows)
 }
 
 /// The cursors of the header and of the query.
@@ -49,25 +49,28 @@ fn cursors(params: &Params, headers: &HeaderMap) -> (Cursor, Cursor) {
     (Cursor::read(header), Cursor::read(param(params, "last_event_id")))
 }
 
-fn stream(node: &Node, connection: Connection) -> Response {
-    let retry = Bytes::from(format!("retry: {}\n\n", pick(&node.settings.retry_ms)));
+fn stream(node: Arc<Node>, connection: Connection, overflows: Overflows) -> Response {
+    let retry = Bytes::from(format!("retry: {}\n\n", pick(&node.settings.retry)));
     let past = stream::iter([retry].into_iter().chain(connection.past));
-    let (ping, stop) = (node.settings.ping(), node.stop.clone());
     let live = stream::iter(connection.live)
         .map(move |listener| {
-            let mut ping = interval_at(Instant::now() + ping, ping);
+            let mut ping = interval_at(Instant::now() + node.settings.ping, node.settings.ping);
             ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-            live(Live { listener, ping, stop: stop.clone() })
+            live(Live { listener, ping, node: node.clone(), overflows })
         })
         .flatten();
     let body = Body::from_stream(past.chain(live).map(Ok::<_, Infallible>));
     ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
 }
 
+/// The counter of the connections of this lane that fall behind.
+type Overflows = fn(&Metrics) -> &Counter;
+
 struct Live {
     listener: Listener,
     ping: Interval,
-    stop: CancellationToken,
+    node: Arc<Node>,
+    overflows: Overflows,
 }
 
 /// Everything from now on, until the node stops or the connection falls behind.
@@ -76,10 +79,13 @@ fn live(live: Live) -> impl Stream<Item = Bytes> {
         let mut live = live?;
         tokio::select! {
             biased;
-            () = live.stop.cancelled() => None,
+            () = live.node.stop.cancelled() => None,
             next = live.listener.next() => match next {
                 Next::Frame(frame) => Some((frame, Some(live))),
-                Next::Overflow => Some((connection_frame(&Event::StreamOverflow {}), None)),
+                Next::Overflow => {
+                    (live.overflows)(&live.node.metrics).count();
+                    Some((connection_frame(&Event::StreamOverflow {}), None))
+                }
             },
             _ = live.ping.tick() => Some((Bytes::from_static(b": ping\n\n"), Some(live))),
         }

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
+mod config;
 mod control;
 mod history;
+mod limits;
 mod login;
 mod model;
 mod node;
