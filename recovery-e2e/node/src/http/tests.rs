@@ -43,6 +43,8 @@ async fn no_route_but_the_open_ones_tells_anything_without_a_login() {
             assert_eq!(answer.status(), StatusCode::UNAUTHORIZED, "{method} {route}");
         }
     }
+    let open: Vec<_> = open().into_iter().map(|(route, _)| route).collect();
+    assert_eq!(open, ["/health", "/login", "/static/{*path}"]);
     for route in ["/health", "/static/{*path}", "/metrics"] {
         let answer = served.request(&Method::GET, route).send().await.unwrap();
         assert_eq!(answer.status(), StatusCode::OK, "{route}");
