@@ -1,5 +1,7 @@
 //! The command line.
 
+mod turns;
+
 use std::future::Future;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::net::SocketAddr;
@@ -10,6 +12,8 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use clap::{Args, Command, CommandFactory as _, FromArgMatches, Parser, Subcommand, ValueEnum};
 use tracing_subscriber::EnvFilter;
+
+pub use turns::TurnSettings;
 
 use crate::config::{self, ConfigError};
 use crate::feed::Limits;
@@ -108,6 +112,9 @@ pub struct Settings {
     /// Bytes that a message may have.
     #[arg(long, default_value = "1MiB", value_name = "SIZE", value_parser = bytes)]
     pub message_bytes: usize,
+    /// What turns may take.
+    #[command(flatten)]
+    pub turns: TurnSettings,
     /// What is logged: a level, or a filter such as info,recovery_node=debug.
     #[arg(
         long,
@@ -139,6 +146,11 @@ impl Settings {
             ring: Bounds { events: self.ring_events, bytes: self.ring_bytes },
             listener: Bounds { events: self.listener_events, bytes: self.listener_bytes },
         }
+    }
+
+    /// Where the tools of a workstream work.
+    pub fn work_dir(&self, ws_id: &str) -> Utf8PathBuf {
+        self.data_dir.join("work").join(ws_id)
     }
 
     /// Whether nobody but this machine can reach the node.

@@ -74,6 +74,7 @@ impl Socket {
             .route("/release/load", post(release_load))
             .route("/defect", post(defect))
             .route("/emit", post(emit::emit))
+            .route("/processes", get(processes))
             .with_state(node);
         tokio::spawn(axum::serve(listener, router).into_future());
         Ok(Self(path))
@@ -123,6 +124,10 @@ async fn defect(
         return Err(ApiError::bad("there is no defect of this name"));
     }
     Ok(Json(json!({ "status": "ok" })))
+}
+
+async fn processes(State(node): State<Arc<Node>>) -> Json<Value> {
+    Json(json!({ "processes": node.processes.all() }))
 }
 
 async fn counters(State(node): State<Arc<Node>>) -> Json<Value> {

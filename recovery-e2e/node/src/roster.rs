@@ -39,6 +39,17 @@ impl Entry {
     }
 }
 
+/// Why a workstream leaves the roster. A node that stops gives no reason, because its successor
+/// may load what it unloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Leave {
+    /// A person has closed it; it can be opened again.
+    Closed,
+    /// It is deleted.
+    Deleted,
+}
+
 /// One event of the global lane.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -49,6 +60,8 @@ enum Change<'a> {
     WsState { ws_id: &'a str, state: Activity },
     /// A workstream was loaded, new or not.
     WsCreated(&'a Entry),
+    /// A workstream is loaded no more.
+    WsClosed { ws_id: &'a str, name: &'a str, reason: Leave },
     /// Numbers of all that is loaded.
     Aggregate { total_count: usize, active_count: usize },
 }
@@ -81,6 +94,14 @@ impl Roster {
         let State { feed, entries } = &mut *self.locked();
         feed.publish(&Change::WsCreated(&entry));
         entries.insert(entry.ws_id.clone(), entry);
+    }
+
+    /// Lets go of what is loaded no more.
+    pub fn dismiss(&self, ws_id: &str, reason: Leave) {
+        let State { feed, entries } = &mut *self.locked();
+        if let Some(Entry { name, .. }) = entries.remove(ws_id) {
+            feed.publish(&Change::WsClosed { ws_id, name: &name, reason });
+        }
     }
 
     /// Takes note of what a workstream does from now on. One that is not loaded does nothing.

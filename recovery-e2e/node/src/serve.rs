@@ -26,7 +26,7 @@ use crate::store::{Store, StoreError};
 pub const GRACE: Duration = Duration::from_secs(2);
 
 /// Holds an API key for the model.
-const MODEL_KEY: &str = "RECOVERY_NODE_MODEL_KEY";
+pub const MODEL_KEY: &str = "RECOVERY_NODE_MODEL_KEY";
 
 /// Why a node does not run.
 #[derive(Debug, thiserror::Error)]
@@ -114,7 +114,8 @@ pub async fn start(settings: Settings) -> Result<Running, ServeError> {
     let secrets = Secrets::load(&settings.data_dir, settings.token_file.as_deref())?;
     let store = Store::open(settings.data_dir.join("node.sqlite").as_std_path())
         .map_err(|source| ServeError::Store { path: settings.data_dir.clone(), source })?;
-    let model = Model::new(settings.model_name.clone(), std::env::var(MODEL_KEY).ok())?;
+    let key = std::env::var(MODEL_KEY).ok();
+    let model = Model::new(settings.model_name.clone(), key, settings.turns.patience())?;
     let failed = |source| ServeError::Listen { address: settings.listen, source };
     let listener = TcpListener::bind(settings.listen).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;

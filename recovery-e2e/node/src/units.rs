@@ -15,6 +15,14 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// As [`duration`], or `0` for no time at all.
+///
+/// # Errors
+/// A sentence that says how to write it.
+pub fn duration_or_zero(text: &str) -> Result<Duration, String> {
+    if text == "0" { Ok(Duration::ZERO) } else { duration(text) }
+}
+
 /// Reads a range of times, `A..B`, A no greater than B; in milliseconds.
 ///
 /// # Errors
@@ -63,6 +71,13 @@ mod tests {
         {
             assert!(duration(text).is_err(), "{text:?}");
         }
+    }
+
+    #[test]
+    fn no_time_at_all_is_a_time_only_where_it_makes_sense() {
+        assert_eq!(duration_or_zero("0"), Ok(Duration::ZERO));
+        assert_eq!(duration_or_zero("1s"), duration("1s"));
+        assert!(duration_or_zero("").is_err());
     }
 
     #[test]

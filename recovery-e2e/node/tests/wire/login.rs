@@ -146,7 +146,7 @@ async fn what_is_not_there_is_said_in_json() {
     let node = Folder::new().start(&[]).await;
     let (status, body) = node.get("/v1/api/nothing").await;
     assert_eq!((status, &body["code"]), (StatusCode::NOT_FOUND, &json!("no_route")));
-    let (status, body) = node.post("/v1/api/workstreams/x/cancel", json!({})).await;
+    let (status, body) = node.post("/v1/api/workstreams/x/nothing", json!({})).await;
     assert_eq!((status, &body["code"]), (StatusCode::NOT_FOUND, &json!("no_route")));
     let (status, body) = node.get("/v1/api/workstreams/x/send").await;
     assert_eq!((status, &body["code"]), (StatusCode::METHOD_NOT_ALLOWED, &json!("no_method")));

@@ -115,6 +115,10 @@ impl Node {
         answer(self.request(Method::GET, path)).await
     }
 
+    pub async fn delete(&self, path: &str) -> (StatusCode, Value) {
+        answer(self.request(Method::DELETE, path)).await
+    }
+
     pub async fn post(&self, path: &str, body: Value) -> (StatusCode, Value) {
         answer(self.request(Method::POST, path).json(&body)).await
     }
@@ -203,8 +207,12 @@ impl Node {
         within("the end of a node", self.child.wait()).await.unwrap()
     }
 
+    pub fn pid(&self) -> u32 {
+        self.child.id().expect("the node has ended")
+    }
+
     pub fn signal(&self, name: &str) {
-        let args = ["-s", name, &self.child.id().unwrap().to_string()];
+        let args = ["-s", name, &self.pid().to_string()];
         let sent = std::process::Command::new("kill").args(args).status().unwrap();
         assert!(sent.success());
     }
