@@ -203,6 +203,7 @@ pub fn main() -> ExitCode {
 ///
 /// # Errors
 /// When they make no sense: the exit code, after it was said why.
+#[cfg(feature = "control")]
 pub(crate) fn read<T: Parser>() -> Result<T, ExitCode> {
     let command = T::command();
     let told = config::read(&command, std::env::args_os().collect()).map_err(refused)?;
