@@ -19,6 +19,24 @@ function bubbles() {
   return [...root.querySelectorAll(".msg.assistant .msg-body")].map((body) => body.textContent);
 }
 
+// Rows of tools, by where they stand. A step of an agent has the ids of its agent in its own.
+function tools() {
+  const rows = [...root.querySelectorAll(".conv-row[data-call-id]")];
+  const nested = rows.filter((row) => row.closest(".conv-agent"));
+  const top = rows.filter((row) => !row.closest(".conv-agent"));
+  return {
+    top: top.length,
+    cards: new Set(nested.map((row) => row.closest(".conv-agent"))).size,
+    nested: nested.length,
+    escaped: top.filter((row) => row.dataset.callId.includes("::")).length,
+  };
+}
+
+// What a call that runs has brought so far.
+function output(callId) {
+  return root.querySelector(`.tool-output-stream[data-call-id="${callId}"]`)?.textContent ?? "";
+}
+
 // How often a text stands in the transcript: what is painted twice need not be a user row.
 function count(text) {
   return root.querySelector(".pane-messages").textContent.split(text).length - 1;
@@ -107,6 +125,6 @@ function passWallTime(ms) {
 }
 
 window.__e2e = {
-  pane, timing, look, bubbles, count, until, clickRewind, write, setHidden, fence, frame,
+  pane, timing, look, bubbles, tools, output, count, until, clickRewind, write, setHidden, fence, frame,
   passWallTime, connected: pane.connect(),
 };

@@ -5,10 +5,12 @@ mod destroy_invalidation;
 mod fail_refetch;
 mod hidden_retry;
 mod reconnect_in_await;
+mod restart;
 mod rewind_failed_window;
 mod rewind_window;
 mod stale_backstop;
 mod stale_ref_reload;
+mod storm;
 mod words;
 
 use std::pin::Pin;
@@ -77,7 +79,9 @@ impl Control {
 }
 
 /// All scenarios, in the order of the catalogue.
-pub const REGISTRY: [&Scenario; 9] = [
+pub const REGISTRY: [&Scenario; 11] = [
+    &storm::SCENARIO,
+    &restart::SCENARIO,
     &fail_refetch::SCENARIO,
     &stale_ref_reload::SCENARIO,
     &rewind_window::SCENARIO,

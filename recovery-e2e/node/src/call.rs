@@ -90,7 +90,7 @@ impl Site<'_> {
 
     async fn bash(&self, address: Address<'_>, command: &str, limit: Option<Duration>) -> Done {
         let settings = &self.node.settings;
-        let limit = limit.unwrap_or(Duration::MAX).min(settings.turns.tool_limit());
+        let limit = limit.unwrap_or(Duration::MAX).min(settings.turns.tool_limit);
         let mut output = Output::new(&self.ws.lane, address, settings.turns.tool_output_bytes);
         let ended = async {
             let bash = Bash::start(command, settings.work_dir(&self.ws.ws_id).as_std_path())?;

@@ -38,7 +38,7 @@ enum Command {
     /// Serve workstreams until SIGTERM or SIGINT; prints one line of JSON when it listens.
     Serve {
         #[command(flatten)]
-        settings: Settings,
+        settings: Box<Settings>,
         /// Where to take commands.
         #[arg(long, value_name = "PATH")]
         control_socket: Utf8PathBuf,
@@ -47,9 +47,12 @@ enum Command {
 
 /// Runs `recovery-node-control` with the arguments of this process.
 pub fn main() -> ExitCode {
-    let Command::Serve { settings, control_socket } = Cli::parse().command;
-    cli::run(async {
-        let running = serve::start(settings).await?;
+    let Command::Serve { settings, control_socket } = match cli::read::<Cli>() {
+        Ok(cli) => cli.command,
+        Err(code) => return code,
+    };
+    cli::run(&settings.clone(), async {
+        let running = serve::start(*settings).await?;
         let socket = Socket::open(control_socket, running.node.clone())?;
         running.announce()?;
         let ended = running.until_stopped().await;

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::cursor::{Cursor, EventId, HandoffToken, RowId};
 use crate::event::{Activity, ClearReason, Event, Item, ResyncReason, Stamped, connection_frame};
 use crate::feed::{Connection, Feed, Limits};
+use crate::metrics::Load;
 #[cfg(feature = "control")]
 use crate::replay::Span;
 use crate::replay::{Ask, Proof, Shape, decide};
@@ -269,11 +270,16 @@ impl Lane {
         lane.state.feed.connect(past, replay_from)
     }
 
+    /// What it holds.
+    pub fn load(&self) -> Load {
+        self.locked().state.feed.load()
+    }
+
     /// What the ring holds, and how many connections listen.
     #[cfg(feature = "control")]
     pub fn span(&self) -> (Span, usize) {
         let feed = &self.locked().state.feed;
-        (feed.span(), feed.listeners())
+        (feed.span(), feed.load().listeners)
     }
 
     fn locked(&self) -> Locked<'_> {

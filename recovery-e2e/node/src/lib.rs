@@ -6,12 +6,14 @@
 //! calls is run), `http` (the wire), `serve`
 //! (start and stop).
 
+mod accept;
 mod agent;
 mod auth;
 mod bash;
 mod batch;
 mod call;
 pub mod cli;
+mod config;
 #[cfg(feature = "control")]
 pub mod control;
 mod cursor;
@@ -41,4 +43,5 @@ mod serve;
 mod store;
 mod tool;
 mod turn;
+mod units;
 mod workstream;

@@ -88,6 +88,9 @@ impl Model {
         key: Option<String>,
         patience: Patience,
     ) -> Result<Self, reqwest::Error> {
+        // Whoever set one before has set it for all.
+        #[cfg(feature = "tls")]
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
             // The key is for the configured address alone.
             .no_proxy()
@@ -185,17 +188,51 @@ pub fn message(content: &str, part: &Part) -> Value {
     }
 }
 
-/// A model's base URL that this build can speak to: `http://HOST[:PORT][/PATH]`.
+/// A model's base URL that this build can speak to: `http://HOST[:PORT][/PATH]`, with the feature
+/// `tls` also `https://`.
 ///
 /// # Errors
 /// A sentence that says what is wrong with it.
 pub fn check_base(url: &str) -> Result<String, String> {
     let parsed = reqwest::Url::parse(url).map_err(|error| format!("not a URL: {error}"))?;
     match parsed.scheme() {
-        "http" if parsed.query().is_none() && parsed.fragment().is_none() => Ok(url.to_owned()),
-        "http" => Err("a model's base URL has no query and no fragment".to_owned()),
-        _ => {
-            Err("this build speaks plain http to the model; put a TLS proxy in between".to_owned())
+        "http" => {}
+        "https" if cfg!(feature = "tls") => {}
+        "https" => {
+            return Err(
+                "this build speaks plain http to the model; put a TLS proxy in between, or \
+                        build the node with the feature tls"
+                    .to_owned(),
+            );
+        }
+        _ => return Err("a model's base URL begins with http:// or https://".to_owned()),
+    }
+    if parsed.query().is_none() && parsed.fragment().is_none() {
+        Ok(url.to_owned())
+    } else {
+        Err("a model's base URL has no query and no fragment".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_base_url_is_one_that_this_build_can_speak_to() {
+        for (url, said) in [
+            ("http://h:1/v1", None),
+            ("https://h/v1", (!cfg!(feature = "tls")).then_some("feature tls")),
+            ("ftp://h", Some("begins with http://")),
+            ("h", Some("not a URL")),
+            ("http://h/?q", Some("no query")),
+            ("http://h/#f", Some("no fragment")),
+        ] {
+            match (check_base(url), said) {
+                (Ok(base), None) => assert_eq!(base, url),
+                (Err(error), Some(said)) => assert!(error.contains(said), "{url}: {error}"),
+                (outcome, _) => panic!("{url}: {outcome:?}"),
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -16,7 +16,7 @@ use crate::event::{Event, ResyncReason};
 #[cfg(feature = "control")]
 use crate::faults::Faults;
 use crate::keeper::Keeper;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, Present};
 use crate::model::Model;
 #[cfg(feature = "control")]
 use crate::processes::Processes;
@@ -49,6 +49,8 @@ pub struct Node {
     pub roster: Arc<Roster>,
     /// What it has counted.
     pub metrics: Metrics,
+    /// Places for connections.
+    pub connections: Arc<Semaphore>,
     /// What ends its tools if it dies.
     pub keeper: Keeper,
     /// Cancelled when it is to stop.
@@ -94,7 +96,9 @@ impl Node {
         model: Model,
         roster: Roster,
     ) -> Self {
+        let connections = Arc::new(Semaphore::new(settings.max_connections));
         Self {
+            connections,
             settings,
             secrets,
             store,
@@ -156,7 +160,6 @@ impl Node {
     }
 
     /// What is loaded, in no order.
-    #[cfg(feature = "control")]
     pub async fn loaded(&self) -> Vec<Arc<Workstream>> {
         self.loaded.lock().await.workstreams.values().cloned().collect()
     }
@@ -171,7 +174,7 @@ impl Node {
     /// # Errors
     /// When the store fails.
     pub async fn close(&self, ws_id: &str) -> Result<bool, StoreError> {
-        let Some(ws) = self.settled(ws_id, self.settings.turns.cancel_grace()).await else {
+        let Some(ws) = self.settled(ws_id, self.settings.turns.cancel_grace).await else {
             return Ok(self.store.find(ws_id).await?.is_some());
         };
         self.loaded.lock().await.unload(&ws, &self.roster, Leave::Closed);
@@ -218,6 +221,17 @@ impl Node {
         let ws = self.loaded.lock().await.workstreams.get(ws_id).cloned()?;
         ws.close(grace).await;
         Some(ws)
+    }
+
+    /// What stands at present, for those who measure it.
+    pub async fn present(&self) -> Present {
+        let loaded = self.loaded().await;
+        Present {
+            workstreams: loaded.len(),
+            connections: self.settings.max_connections - self.connections.available_permits(),
+            panes: loaded.iter().map(|ws| ws.lane.load()).sum(),
+            global: self.roster.load(),
+        }
     }
 
     /// Runs `work` to its end, also when whoever asked for it goes away: what is committed must

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::cursor::Cursor;
 use crate::event::{Activity, Event, connection_frame};
 use crate::feed::{Connection, Feed, Limits};
+use crate::metrics::Load;
 use crate::replay::{Ask, Proof, Shape, decide};
 
 /// A workstream as lists show it.
@@ -124,6 +125,11 @@ impl Roster {
         let mut entries: Vec<_> = self.locked().entries.values().cloned().collect();
         entries.sort_by(|a, b| (&a.name, &a.ws_id).cmp(&(&b.name, &b.ws_id)));
         entries
+    }
+
+    /// What the global lane holds.
+    pub fn load(&self) -> Load {
+        self.locked().feed.load()
     }
 
     /// Decides what a connection gets, and registers it.

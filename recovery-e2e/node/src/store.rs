@@ -138,6 +138,11 @@ impl Store {
         .await
     }
 
+    /// Whether the database answers.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.read(|tx| Ok(tx.prepare("SELECT 1 FROM workstreams")?.exists([]).map(drop)?)).await
+    }
+
     /// The workstream of this id.
     pub async fn find(&self, ws_id: &str) -> Result<Option<Stored>, StoreError> {
         let ws_id = ws_id.to_owned();

@@ -67,8 +67,14 @@ pub async fn run(node: Arc<Node>, ws: Arc<Workstream>, halter: Halter, halted: H
         ended = stop => ended,
     };
     match &ended {
-        Ok(()) => tracing::info!(ws_id = ws.ws_id, "turn complete"),
-        Err(error) => tracing::warn!(ws_id = ws.ws_id, %error, "turn incomplete"),
+        Ok(()) => {
+            node.metrics.turns_complete.count();
+            tracing::info!(ws_id = ws.ws_id, "turn complete");
+        }
+        Err(error) => {
+            node.metrics.turns_incomplete.count();
+            tracing::warn!(ws_id = ws.ws_id, %error, "turn incomplete");
+        }
     }
     ws.end_turn(&node, ended).await;
 }

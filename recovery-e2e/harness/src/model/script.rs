@@ -45,6 +45,12 @@ impl ToolCall {
         let arguments = json!({"command": command.into()}).to_string();
         ToolCall { id: id.to_owned(), name: "bash", arguments }
     }
+
+    /// A task for an agent, whose own calls of the model take the script's next replies.
+    pub fn agent(id: &str, task: &str) -> ToolCall {
+        let arguments = json!({"task": task}).to_string();
+        ToolCall { id: id.to_owned(), name: "task_agent", arguments }
+    }
 }
 
 /// Lets one held call go. Dropped without that, the call stays held until the server ends.

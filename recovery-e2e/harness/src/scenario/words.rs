@@ -9,7 +9,7 @@ use crate::model::Reply;
 use crate::stage::wire::{Follower, WsId};
 use crate::stage::{Stage, StageError};
 
-pub use pane::Pane;
+pub use pane::{Pane, Tools};
 
 /// The longest wait before a failed refetch is tried again, in the client's own terms.
 pub const STALE_RETRY: &str = "t.STALE_RETRY_MS + t.STALE_RETRY_JITTER_MS";

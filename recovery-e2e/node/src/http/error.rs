@@ -70,6 +70,13 @@ impl ApiError {
     pub const BUSY: Self =
         refusal(StatusCode::CONFLICT, "busy", "a turn runs; ask again when it has ended");
 
+    /// No place for another connection.
+    pub const FULL: Self = refusal(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "full",
+        "the node has as many connections as it may; try again later, or raise --max-connections",
+    );
+
     /// The request itself is wrong; `error` says how.
     pub fn bad(error: impl Into<Cow<'static, str>>) -> Self {
         Self { status: StatusCode::BAD_REQUEST, code: "bad_request", error: error.into() }

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use super::error::ApiError;
 use crate::auth::is_local_path;
 use crate::event::Activity;
+use crate::metrics;
 use crate::model;
 use crate::node::{LoadError, Node};
 use crate::roster::Entry;
@@ -85,8 +86,14 @@ impl FromRequestParts<Arc<Node>> for Latched {
     }
 }
 
-pub async fn health() -> Json<Value> {
-    Json(json!({ "status": "ok" }))
+pub async fn health(State(node): State<Arc<Node>>) -> Answer {
+    node.store.ping().await?;
+    Ok(Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") })))
+}
+
+pub async fn metrics(State(node): State<Arc<Node>>) -> Response {
+    let text = metrics::text(&node.metrics, &node.present().await);
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }
 
 pub async fn login(State(node): State<Arc<Node>>, params: Params) -> Answer<Response> {
@@ -173,7 +180,7 @@ pub async fn cancel(
         body => read(body)?,
     };
     let intent = getrandom::u64().map_err(LoadError::Random)?;
-    ws.cancel(if force { Duration::ZERO } else { node.settings.turns.cancel_grace() }).await;
+    ws.cancel(if force { Duration::ZERO } else { node.settings.turns.cancel_grace }).await;
     Ok(Json(json!({ "status": "ok", "intent_id": format!("{intent:016x}") })))
 }
 

@@ -18,6 +18,7 @@ use crate::event::{Event, ResyncReason, connection_frame};
 use crate::feed::Connection;
 use crate::lane::Presented;
 use crate::listener::{Listener, Next};
+use crate::metrics::{Counter, Metrics};
 use crate::node::Node;
 
 pub async fn events(
@@ -28,15 +29,17 @@ pub async fn events(
 ) -> Response {
     let (header, query) = cursors(&params, &headers);
     let token = param(&params, "history_token");
+    let overflows: Overflows = |metrics| &metrics.pane_overflows;
     match ws {
         Some(ws) => {
             let connection = ws.lane.connect(&Presented { header, query, token });
-            stream(&node, connection, &ws.unloaded)
+            stream(node, connection, ws.unloaded.clone(), overflows)
         }
         None => {
             let gone = Event::HistoryResync { reason: ResyncReason::WorkstreamGone };
             let refusal = Connection { past: vec![connection_frame(&gone)], live: None };
-            stream(&node, refusal, &node.stop)
+            let unloaded = node.stop.clone();
+            stream(node, refusal, unloaded, overflows)
         }
     }
 }
@@ -48,7 +51,8 @@ pub async fn global_events(
 ) -> Response {
     let (header, query) = cursors(&params, &headers);
     let connection = node.roster.connect(header, query);
-    stream(&node, connection, &node.stop)
+    let unloaded = node.stop.clone();
+    stream(node, connection, unloaded, |metrics| &metrics.global_overflows)
 }
 
 /// The cursors of the header and of the query.
@@ -59,27 +63,34 @@ fn cursors(params: &Params, headers: &HeaderMap) -> (Cursor, Cursor) {
 }
 
 /// The stream of a connection, which ends with the node or with what it is about.
-fn stream(node: &Node, connection: Connection, unloaded: &CancellationToken) -> Response {
-    let retry = Bytes::from(format!("retry: {}\n\n", pick(&node.settings.retry_ms)));
+fn stream(
+    node: Arc<Node>,
+    connection: Connection,
+    unloaded: CancellationToken,
+    overflows: Overflows,
+) -> Response {
+    let retry = Bytes::from(format!("retry: {}\n\n", pick(&node.settings.retry)));
     let past = stream::iter([retry].into_iter().chain(connection.past));
-    let (ping, stop) = (node.settings.ping(), node.stop.clone());
-    let unloaded = unloaded.clone();
     let live = stream::iter(connection.live)
         .map(move |listener| {
-            let mut ping = interval_at(Instant::now() + ping, ping);
+            let mut ping = interval_at(Instant::now() + node.settings.ping, node.settings.ping);
             ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-            live(Live { listener, ping, stop: stop.clone(), unloaded: unloaded.clone() })
+            live(Live { listener, ping, node: node.clone(), unloaded: unloaded.clone(), overflows })
         })
         .flatten();
     let body = Body::from_stream(past.chain(live).map(Ok::<_, Infallible>));
     ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
 }
 
+/// The counter of the connections of this lane that fall behind.
+type Overflows = fn(&Metrics) -> &Counter;
+
 struct Live {
     listener: Listener,
     ping: Interval,
-    stop: CancellationToken,
+    node: Arc<Node>,
     unloaded: CancellationToken,
+    overflows: Overflows,
 }
 
 /// Everything from now on, until the node stops, the workstream is unloaded or the connection
@@ -89,10 +100,13 @@ fn live(live: Live) -> impl Stream<Item = Bytes> {
         let mut live = live?;
         tokio::select! {
             biased;
-            () = live.stop.cancelled() => None,
+            () = live.node.stop.cancelled() => None,
             next = live.listener.next() => match next {
                 Next::Frame(frame) => Some((frame, Some(live))),
-                Next::Overflow => Some((connection_frame(&Event::StreamOverflow {}), None)),
+                Next::Overflow => {
+                    (live.overflows)(&live.node.metrics).count();
+                    Some((connection_frame(&Event::StreamOverflow {}), None))
+                }
             },
             // What was published before has been taken.
             () = live.unloaded.cancelled() => None,

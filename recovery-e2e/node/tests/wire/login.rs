@@ -50,7 +50,10 @@ async fn nothing_but_health_login_and_assets_is_open_without_a_login() {
         assert!(response.text().await.unwrap().contains("login URL"));
     }
     let (status, health) = answer(node.bare(Method::GET, "/health")).await;
-    assert_eq!((status, health), (StatusCode::OK, json!({ "status": "ok" })));
+    assert_eq!(
+        (status, health),
+        (StatusCode::OK, json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }))
+    );
     let (status, _) = answer(node.bare(Method::GET, "/static/no/such.js")).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
 }

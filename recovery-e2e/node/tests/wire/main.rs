@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
 mod agents;
+mod config;
 mod control;
 mod endings;
 mod history;
+mod limits;
 mod login;
 mod model;
 mod node;

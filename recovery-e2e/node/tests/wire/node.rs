@@ -169,6 +169,20 @@ impl Node {
         Pane::open(request.header("Last-Event-ID", header)).await
     }
 
+    /// A sample of the node's metrics.
+    pub async fn metric(&self, name: &str) -> u64 {
+        let response = within("the metrics", self.bare(Method::GET, "/metrics").send()).await;
+        let text = within("the metrics", response.unwrap().text()).await.unwrap();
+        let sample = format!("recovery_node_{name} ");
+        let value = text.lines().find_map(|line| line.strip_prefix(&sample));
+        value.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
+    }
+
+    /// A connection on which the test writes what it likes.
+    pub async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.base.strip_prefix("http://").unwrap()).await.unwrap()
+    }
+
     /// The status line for a path that no URL library touches.
     pub async fn status_of(&self, path: &str) -> String {
         let address = self.base.strip_prefix("http://").unwrap();

@@ -20,6 +20,8 @@ pub struct Seen {
     pub busy: bool,
     /// Whether a failed refetch will be tried again.
     pub retry_armed: bool,
+    /// The id that its next connection will resume from.
+    pub cursor: Option<String>,
     /// Rows that are being streamed.
     pub live_refs: u64,
     /// The state of its event source, or none without one.
@@ -30,14 +32,28 @@ pub struct Seen {
 
 impl std::fmt::Display for Seen {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Seen { rows, latch, queued, busy, retry_armed, live_refs, ready_state, empty } = self;
+        let Seen { rows, latch, queued, busy, retry_armed, .. } = self;
+        let Seen { cursor, live_refs, ready_state, empty, .. } = self;
         write!(
             f,
             "rows {rows}, latch {latch}, queued {queued:?}, busy {busy}, \
-             retry armed {retry_armed}, live refs {live_refs}, ready state {ready_state:?}, \
-             empty {empty}"
+             retry armed {retry_armed}, cursor {cursor:?}, live refs {live_refs}, \
+             ready state {ready_state:?}, empty {empty}"
         )
     }
+}
+
+/// The calls of tools that have a row.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Tools {
+    /// Those that stand in no card of an agent.
+    pub top: u64,
+    /// Cards with steps in them.
+    pub cards: u64,
+    /// Those that stand in a card.
+    pub nested: u64,
+    /// Steps of an agent that stand in no card.
+    pub escaped: u64,
 }
 
 /// The interactive pane of one workstream, open in the stage's page.
@@ -122,6 +138,18 @@ impl Pane {
     pub async fn until_painted(&self, text: &str) -> Result<(), StageError> {
         let painted = format!("__e2e.count({}) > 0", serde_json::Value::from(text));
         Ok(self.page.until(&format!("the text {text:?}"), &painted).await?)
+    }
+
+    /// Waits until the output of a call that runs shows a text.
+    pub async fn until_output(&self, call: &str, text: &str) -> Result<(), StageError> {
+        let text = serde_json::Value::from(text);
+        let shown = format!("__e2e.output('{call}').includes({text})");
+        Ok(self.page.until(&format!("the first output of {call}"), &shown).await?)
+    }
+
+    /// The calls of tools that have a row.
+    pub async fn tools(&self) -> Result<Tools, StageError> {
+        Ok(self.page.eval("the rows of tools", "__e2e.tools()").await?)
     }
 
     /// The texts of the assistant's bubbles, from the top.
