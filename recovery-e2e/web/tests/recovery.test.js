@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import {
   HISTORY_DEADLINE_MS, REPAIR_ATTEMPTS, REPAIR_BACKOFF_MS, REPAIR_JITTER_MS, STALE_RETRY_JITTER_MS, STALE_RETRY_MS,
 } from '../static/recovery/timing.js';
+import { settle } from './support/clock.js';
 import { World } from './support/world.js';
 
 const RETRY_WINDOW_MS = STALE_RETRY_MS + STALE_RETRY_JITTER_MS;
@@ -97,11 +98,25 @@ for (const [change, fault] of [
     await fault(world);
     world.page.read(request);
     world.page.answer(request);
-    await world.answer();
+    await settle();
     assert.deepEqual(world.users, ['first', 'second']);
     assert.equal(world.recovery.state().latch, true);
   });
 }
+
+test('an idle edge that falls into a read which is then declined heals at once', async (t) => {
+  const world = await cut(t);
+  const [request] = world.page.requests;
+  world.recovery.redial();
+  await world.deliver();
+  world.page.read(request);
+  world.page.answer(request);
+  await settle();
+  assert.equal(world.page.requests.length, 1, 'it asks again, without waiting for the retry');
+  await world.answer();
+  assert.deepEqual(world.users, ['first']);
+  assert.equal(world.recovery.state().latch, false);
+});
 
 test('a declined snapshot drops no frame that had waited for it', async (t) => {
   const world = await cut(t);
