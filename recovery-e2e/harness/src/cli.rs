@@ -6,7 +6,9 @@ use std::thread;
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand};
 
-use crate::plan::Selection;
+use crate::plan::show::Format;
+use crate::plan::timings::{Missing, Timings};
+use crate::plan::{self, MAX_SHARDS, Plan, Selection, Shard, ShardArg};
 
 /// Proves in a real Chromium that a streaming web application recovers.
 #[derive(Debug, Parser)]
@@ -28,22 +30,59 @@ pub enum Command {
     Run(RunArgs),
     /// List the scenarios, what each proves, and their controls
     List,
+    /// Show which shard runs what, and how long each will take
+    Plan(PlanArgs),
+}
+
+/// What a plan is made of.
+#[derive(Clone, Debug, Args)]
+pub struct SelectionArgs {
+    /// A scenario's name, or a glob; may be repeated. Without it all are meant
+    #[arg(short, long = "scenario", value_name = "NAME")]
+    scenario: Vec<String>,
+
+    /// The negative controls of these scenarios in their place
+    #[arg(long)]
+    controls: bool,
+
+    /// Each one so many times
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    repeat_each: u32,
+
+    /// How long each takes [default: ci/timings.json of this repository, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub timings: Option<Utf8PathBuf>,
+}
+
+/// What `plan` takes.
+#[derive(Clone, Debug, Args)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    selection: SelectionArgs,
+
+    /// How many shards
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SHARDS)))]
+    shards: u32,
+
+    /// Whom it is for: a person, a program, or the matrix of a GitHub job
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }
 
 /// What `run` takes.
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
-    /// A scenario's name, or a glob; may be repeated. Without it all are run
-    #[arg(short, long = "scenario", value_name = "NAME")]
-    scenario: Vec<String>,
+    /// What is to be run
+    #[command(flatten)]
+    pub selection: SelectionArgs,
 
-    /// Run the negative controls of the selected scenarios in their place
-    #[arg(long)]
-    controls: bool,
+    /// Run this part of the plan, such as 2/4; `auto`: as the variables of the CI say
+    #[arg(long, value_name = "I/N")]
+    shard: Option<ShardArg>,
 
-    /// Run each one so many times
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    repeat_each: u32,
+    /// When all are ready, keep how long each took for the plans to come
+    #[arg(long, conflicts_with_all = ["scenario", "shard"])]
+    pub update_timings: bool,
 
     /// How many run at a time [default: the cores of this machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -69,14 +108,39 @@ impl Cli {
     }
 }
 
-impl RunArgs {
-    /// What is to be run.
-    pub fn selection(&self) -> Selection {
+impl SelectionArgs {
+    fn selection(&self) -> Selection {
         Selection {
             patterns: self.scenario.clone(),
             controls: self.controls,
+            only: None,
             repeat_each: self.repeat_each,
         }
+    }
+}
+
+impl PlanArgs {
+    /// The plan that is to be shown.
+    ///
+    /// # Errors
+    /// When there is no such plan.
+    pub fn plan(&self) -> anyhow::Result<Plan> {
+        let timings = Timings::load(self.selection.timings.as_deref(), Missing::IsAnError)?;
+        Ok(plan::plan(&self.selection.selection(), &timings, self.shards)?)
+    }
+}
+
+impl RunArgs {
+    /// The plan that is to be followed, and which part of it.
+    ///
+    /// # Errors
+    /// When there is no such plan, or no such part.
+    pub fn plan(&self) -> anyhow::Result<(Plan, Shard)> {
+        let env = |name: &str| env::var(name).ok();
+        let shard = self.shard.map_or(Ok(Shard::WHOLE), |shard| shard.resolve(env))?;
+        let missing = if self.update_timings { Missing::IsEmpty } else { Missing::IsAnError };
+        let timings = Timings::load(self.selection.timings.as_deref(), missing)?;
+        Ok((plan::plan(&self.selection.selection(), &timings, shard.total())?, shard))
     }
 
     /// How many cases run at a time.

@@ -15,34 +15,39 @@ use tokio_util::sync::CancellationToken;
 use crate::case::Common;
 use crate::cli::RunArgs;
 use crate::journal::{
-    self, BrowserInfo, CaseView, Event, Journal, RunFinished, RunInfo, RunStarted,
+    self, BrowserInfo, CaseView, Event, Journal, Part, RunFinished, RunInfo, RunStarted,
 };
-use crate::plan::Job;
+use crate::plan::timings::{Missing, Timings};
+use crate::plan::{Job, Plan, Shard};
 use crate::pool::{self, Pool};
 use crate::redact::Redactor;
-use crate::report::{self, exit_code, terminal};
+use crate::report::{self, Summary, exit_code, terminal};
 use crate::temp::{self, run_id};
 use crate::{descendants, lifeline, out, preflight};
 
-/// Runs `jobs` and returns the exit code.
+/// Runs one shard of `plan` and returns the exit code.
 ///
 /// # Errors
 /// When the environment is broken: no browser, no node, an out folder that is not ours.
-pub fn run(args: &RunArgs, jobs: Vec<Job>, temp: Utf8PathBuf) -> anyhow::Result<u8> {
+pub fn run(args: &RunArgs, plan: &Plan, shard: Shard, temp: Utf8PathBuf) -> anyhow::Result<u8> {
     descendants::adopt_orphans().context("this kernel has no child subreaper")?;
     let _in_use = temp::hold(&temp).context("this is no run's temporary folder")?;
     let rites = Arc::new(LastRites { out: args.out.clone(), temp, journal: OnceLock::new() });
     let cut = rites.clone();
     lifeline::watch(move || cut.perform()).context("no thread")?;
     let runtime = tokio::runtime::Runtime::new().context("no runtime")?;
-    let code = runtime.block_on(work(args, jobs, &rites));
+    let code = runtime.block_on(work(args, (plan, shard), &rites));
     // From here on a cut lifeline changes nothing, and one that was cut before ends this process.
     descendants::start_no_more();
     descendants::kill_all();
     code
 }
 
-async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow::Result<u8> {
+async fn work(
+    args: &RunArgs,
+    (plan, shard): (&Plan, Shard),
+    rites: &Arc<LastRites>,
+) -> anyhow::Result<u8> {
     let interrupt = CancellationToken::new();
     tokio::spawn(interrupt_on_signal(interrupt.clone(), rites.clone()));
 
@@ -65,7 +70,10 @@ async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow:
         node: node.to_string(),
         args: env::args().skip(1).collect(),
         jobs: args.jobs(),
+        plan: plan.info.clone(),
+        part: Part::Shard(shard.index()),
     };
+    let jobs: VecDeque<Job> = plan.of_shard(shard.index()).cloned().collect();
     let started = RunStarted { run, cases: jobs.iter().map(|job| job.case.clone()).collect() };
     let colour = std::io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none();
     println!("{}", terminal::head(&started));
@@ -77,7 +85,7 @@ async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow:
     let pool = Pool {
         common: Common { browser, node, temp: rites.temp.clone(), out: args.out.clone(), redactor },
         journal: journal.clone(),
-        waiting: Mutex::new(VecDeque::from(jobs)),
+        waiting: Mutex::new(jobs),
         begin,
         interrupt: interrupt.clone(),
         on_verdict: Box::new(move |CaseView { case, result }| {
@@ -91,7 +99,24 @@ async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow:
     }))?;
     let summary = report::write_all(&args.out)?;
     println!("{}", terminal::end(&summary, &args.out));
-    Ok(exit_code(&summary))
+    let updated = if args.update_timings { update_timings(args, &summary)? } else { true };
+    Ok(if updated { exit_code(&summary) } else { 1 })
+}
+
+/// Keeps what the cases took; false, and said why, when that is no measure.
+fn update_timings(args: &RunArgs, summary: &Summary) -> anyhow::Result<bool> {
+    match Timings::measured(&summary.cases) {
+        Ok(measured) => {
+            let given = args.selection.timings.as_deref();
+            let old = Timings::load(given, Missing::IsEmpty)?;
+            println!("timings are in {}", measured.over(old).write(given)?);
+            Ok(true)
+        }
+        Err(no_measure) => {
+            eprintln!("recovery-e2e: {no_measure}");
+            Ok(false)
+        }
+    }
 }
 
 fn browser_of(args: &RunArgs) -> anyhow::Result<Utf8PathBuf> {

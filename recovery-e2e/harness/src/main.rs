@@ -16,6 +16,10 @@ fn main() -> ExitCode {
             print!("{}", list::text());
             Ok(0)
         }
+        Command::Plan(args) => args.plan().map(|plan| {
+            print!("{}", plan::show::render(&plan, args.format));
+            0
+        }),
     };
     done.map_or_else(
         |error| {
@@ -27,9 +31,9 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &RunArgs) -> anyhow::Result<u8> {
-    let jobs = plan::plan(&args.selection())?;
+    let (plan, shard) = args.plan()?;
     match supervisor::inner_temp() {
-        Some(temp) => inner::run(args, jobs, temp),
+        Some(temp) => inner::run(args, &plan, shard, temp),
         None => supervisor::supervise(&args.out),
     }
 }

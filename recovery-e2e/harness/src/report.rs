@@ -11,7 +11,7 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-pub use summary::{Counts, SUMMARY_VERSION, Summary, Trouble, exit_code};
+pub use summary::{Counts, SUMMARY_VERSION, ShardTimes, Summary, Trouble, exit_code};
 pub use verdict_file::{VERDICT_FILE, VERDICT_VERSION, write_verdict_file};
 
 use crate::files;

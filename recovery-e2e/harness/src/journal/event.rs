@@ -55,6 +55,29 @@ pub struct RunInfo {
     pub args: Vec<String>,
     /// How many cases may run at a time.
     pub jobs: u32,
+    /// The plan that it follows.
+    pub plan: PlanInfo,
+    /// Its part of that plan.
+    pub part: Part,
+}
+
+/// A plan: the same on every machine that runs a part of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanInfo {
+    /// Tells it from every other plan: SHA-256 over all that it is made of, in hexadecimal digits.
+    pub hash: String,
+    /// How many shards it has.
+    pub shards: u32,
+    /// How many cases all its shards have together.
+    pub cases: usize,
+}
+
+/// A run's part of its plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// One shard, counted from 1.
+    Shard(u32),
 }
 
 /// A browser, and where it came from.
@@ -69,7 +92,7 @@ pub struct BrowserInfo {
 }
 
 /// One planned case: a scenario, or a scenario with a named defect put in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     /// Unique in the run: `rewind-window`, `rewind-window#3` for a repeat,
     /// `rewind-window/gate-is-busy-alone` for a control.
@@ -84,8 +107,22 @@ pub struct Case {
     pub predicted: Option<String>,
     /// Which repeat this is, counted from 1, when the scenario is repeated.
     pub repeat: Option<u32>,
+    /// The shard of the plan that runs it, counted from 1.
+    pub shard: u32,
+    /// How long it will take by the timings, in seconds, if there are any.
+    pub predicted_seconds: Option<f64>,
     /// The folder of the case's artifacts, relative to the out folder.
     pub dir: Utf8PathBuf,
+}
+
+impl Case {
+    /// What all repeats of it have in common: `rewind-window`, or `rewind-window/gate-is-busy-alone`.
+    pub fn name(&self) -> String {
+        match &self.control {
+            None => self.scenario.clone(),
+            Some(control) => format!("{}/{control}", self.scenario),
+        }
+    }
 }
 
 /// A case is under way.

@@ -22,6 +22,8 @@ pub(crate) fn run_info() -> RunInfo {
         node: "recovery-node".into(),
         args: vec!["--jobs".into(), "2".into()],
         jobs: 2,
+        plan: PlanInfo { hash: "0123456789abcdef0123".into(), shards: 1, cases: 2 },
+        part: Part::Shard(1),
     }
 }
 
@@ -39,6 +41,8 @@ pub(crate) fn case(id: &str, control: Option<&str>) -> Case {
         control: control.map(Into::into),
         predicted: control.map(|_| "RECOVERY-FAILED-REWINDWIN-posts2-rows0".into()),
         repeat: None,
+        shard: 1,
+        predicted_seconds: Some(2.5),
         dir: format!("scenarios/{id}").into(),
     }
 }

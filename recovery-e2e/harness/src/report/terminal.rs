@@ -7,7 +7,8 @@ use camino::Utf8Path;
 
 use super::summary::Summary;
 use super::{JUNIT_FILE, SUMMARY_FILE, text};
-use crate::journal::{self, Case, CaseResult, RunStarted};
+use crate::journal::{self, Case, CaseResult, Part, RunStarted};
+use crate::plan::show;
 use crate::verdict::Outcome;
 
 /// In front of what belongs to the line above.
@@ -20,11 +21,14 @@ const YELLOW: &str = "33";
 /// What the run stands on.
 pub fn head(RunStarted { run, cases }: &RunStarted) -> String {
     let browser = &run.browser;
+    let Part::Shard(shard) = run.part;
     format!(
-        "browser {} from {} ({})\n{}, {}",
+        "browser {} from {} ({})\nplan {}, shard {shard}/{}\n{}, {}",
         text::line(&browser.version),
         text::line(&browser.origin),
         text::line(&browser.path),
+        show::short(&run.plan.hash),
+        run.plan.shards,
         counted(cases.len(), "case"),
         counted(run.jobs as usize, "job"),
     )
@@ -80,9 +84,16 @@ pub fn end(summary: &Summary, out: &Utf8Path) -> String {
         0 => String::new(),
         skipped => format!(", {skipped} skipped"),
     };
+    let times = summary.shards.iter().filter_map(|times| {
+        let predicted = seconds(times.predicted_seconds?);
+        let took = seconds(times.realised_seconds);
+        let Part::Shard(_) = summary.run.part;
+        Some(format!("\nits cases took {took} together, predicted were {predicted}"))
+    });
     format!(
-        "the run {took}; {JUNIT_FILE}, {SUMMARY_FILE} and {} are in {out}\n{} passed, {} failed{skipped}",
+        "the run {took}; {JUNIT_FILE}, {SUMMARY_FILE} and {} are in {out}{}\n{} passed, {} failed{skipped}",
         journal::FILE_NAME,
+        times.collect::<String>(),
         counts.ready,
         counts.not_passed(),
     )

@@ -2,7 +2,7 @@ use std::fs;
 
 use super::*;
 use crate::journal::tests::{case, journal_of, result, run_info, run_started, temp_dir};
-use crate::journal::{CaseView, Event, JournalView, RunFinished};
+use crate::journal::{CaseView, Event, JournalView, PlanInfo, RunFinished, RunInfo};
 use crate::redact::Redactor;
 use crate::verdict::Outcome;
 
@@ -13,7 +13,7 @@ pub(super) fn summary(ends: &[(&str, Option<&str>, Outcome, Option<&str>)]) -> S
         result: result(id, *outcome, *reason),
     });
     let view = JournalView {
-        run: run_info(),
+        run: RunInfo { plan: PlanInfo { cases: ends.len(), ..run_info().plan }, ..run_info() },
         cases: cases.collect(),
         finished: Some(RunFinished { seconds: 12.34, interrupted: false }),
     };

@@ -107,6 +107,7 @@ fn what_a_case_tells_cannot_pass_for_a_line_of_ours() {
 fn a_run_begins_with_its_browser_its_cases_and_its_jobs() {
     insta::assert_snapshot!(head(&run_started(&["a"])), @r"
     browser Chromium 156.0 from nix (/opt/chromium)
+    plan 0123456789abcdef, shard 1/1
     1 case, 2 jobs
     ");
 }
@@ -116,6 +117,7 @@ fn a_run_ends_with_where_its_reports_are_and_then_the_counts_alone() {
     let good = summary(&[("a", None, Outcome::Ready, None)]);
     insta::assert_snapshot!(end(&good, "target/e2e".into()), @r"
     the run took 12.3 s; junit.xml, summary.json and journal.jsonl are in target/e2e
+    its cases took 1.9 s together, predicted were 2.5 s
     1 passed, 0 failed
     ");
 
@@ -132,6 +134,7 @@ fn a_run_ends_with_where_its_reports_are_and_then_the_counts_alone() {
     let stopped = Summary { finished: stopped, ..mixed.clone() };
     insta::assert_snapshot!(end(&stopped, "out".into()), @r"
     the run was interrupted after 2.0 s; junit.xml, summary.json and journal.jsonl are in out
+    its cases took 13.1 s together, predicted were 17.5 s
     2 passed, 4 failed, 1 skipped
     ");
 
