@@ -2,13 +2,14 @@
 // in which a scenario speaks to it.
 
 import { createInteractivePane } from "/static/pane/interactive.js";
+import * as timing from "/static/recovery/timing.js";
 
 const root = document.querySelector("#pane");
 const wsId = new URLSearchParams(location.search).get("ws_id");
 const pane = createInteractivePane({ wsId, root });
 
-// The originals: whatever happens to the page's timers, a wait of the harness keeps real time.
-const { setTimeout, clearTimeout, requestAnimationFrame, cancelAnimationFrame } = window;
+// Whatever is done to the page's timers, a wait of the harness keeps wall time.
+const { setTimeout, clearTimeout } = window.__pageTime?.originals ?? window;
 
 function userRows() {
   return [...root.querySelectorAll(".msg.user")];
@@ -64,7 +65,7 @@ function clickRewind(row) {
 // asked for before is then counted at the front; why two, is told there.
 async function fence(id) {
   await new Promise((resolve) => setTimeout(resolve, 0));
-  for (let trip = 1; trip <= 2; trip += 1) await fetch(`/__fence/${id}`, { cache: "no-store" });
+  for (let trip = 1; trip <= 2; trip += 1) await __counts.fetch(`/__fence/${id}`, { cache: "no-store" });
   return true;
 }
 
@@ -72,5 +73,10 @@ function frame() {
   return new Promise((resolve) => requestAnimationFrame(() => resolve(true)));
 }
 
-window.__e2e = { pane, look, until, clickRewind, fence, frame };
+// Lets time pass that no clock of the harness moves.
+function passWallTime(ms) {
+  return new Promise((resolve) => setTimeout(() => resolve(true), ms));
+}
+
+window.__e2e = { pane, timing, look, until, clickRewind, fence, frame, passWallTime };
 pane.connect();

@@ -13,7 +13,7 @@ use crate::journal::{BrowserInfo, CaseResult};
 use crate::plan::Job;
 use crate::redact::Redactor;
 use crate::report::{VERDICT_FILE, write_verdict_file};
-use crate::stage::browser::PAGE;
+use crate::stage::clock::PageSettings;
 use crate::stage::{Ground, Stage, StageConfig, StageError};
 use crate::verdict::{Outcome, Stamp, Verdict, conclude, judge_control};
 
@@ -23,6 +23,8 @@ pub struct Common {
     pub browser: BrowserInfo,
     /// The node to start.
     pub node: Utf8PathBuf,
+    /// How the page of a first repeat is set up.
+    pub page: PageSettings,
     /// The run's temporary folder.
     pub temp: Utf8PathBuf,
     /// The run's out folder.
@@ -58,7 +60,9 @@ pub async fn run(common: &Common, job: &Job) -> CaseResult {
     };
     let told = (&job.case, &result);
     let (browser, redactor) = (&common.browser, &common.redactor);
-    if let Err(error) = write_verdict_file(&common.out, told, browser, &PAGE, redactor) {
+    if let Err(error) =
+        write_verdict_file(&common.out, told, browser, &page_of(common, job), redactor)
+    {
         result.outcome = Outcome::Error;
         result.reason = Some(error.to_string());
     }
@@ -90,6 +94,7 @@ async fn on_a_stage(
         node: &common.node,
         temp,
         artifacts,
+        page: page_of(common, job),
         redactor: &common.redactor,
     };
     let mut stage = match Stage::set(config).await {
@@ -97,7 +102,9 @@ async fn on_a_stage(
         Err(error) => return (broken(error.to_string()), Ground::default()),
     };
     if let Some(control) = job.control {
-        stage.front.patch(control.patch());
+        for patch in control.patches() {
+            stage.front.patch(patch);
+        }
     }
     let story = AssertUnwindSafe(tell(&mut stage, job)).catch_unwind().await;
     let told = match story {
@@ -130,6 +137,10 @@ async fn tell(stage: &mut Stage, job: &Job) -> Result<Stamp, StageError> {
     stage.stamp_title(&stamp.to_string()).await?;
     stage.screenshot("end").await?;
     Ok(stamp)
+}
+
+fn page_of(common: &Common, job: &Job) -> PageSettings {
+    common.page.of_repeat(job.case.repeat)
 }
 
 fn broken(reason: String) -> Verdict {

@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::plan::show::Format;
 use crate::plan::timings::{Missing, Timings};
 use crate::plan::{self, MAX_SHARDS, Plan, Selection, Shard, ShardArg};
+use crate::stage::clock::Clock;
 
 /// Proves in a real Chromium that a streaming web application recovers.
 #[derive(Debug, Parser)]
@@ -84,6 +85,14 @@ pub struct RunArgs {
     #[arg(long, conflicts_with_all = ["scenario", "shard"])]
     pub update_timings: bool,
 
+    /// Whose time the page's timers keep: one of the harness, or the wall's, one case at a time
+    #[arg(long, value_enum, default_value_t = Clock::Page)]
+    pub clock: Clock,
+
+    /// What decides the page's random choices; repeat K takes N + K - 1 [default: random, told]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u32>,
+
     /// How many run at a time [default: the cores of this machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     jobs: Option<u32>,
@@ -143,10 +152,25 @@ impl RunArgs {
         Ok((plan::plan(&self.selection.selection(), &timings, shard.total())?, shard))
     }
 
-    /// How many cases run at a time.
+    /// How many cases run at a time. On wall time it is one: others would make it late.
     pub fn jobs(&self) -> u32 {
+        if self.clock == Clock::Real {
+            return 1;
+        }
         let cores = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
         self.jobs.unwrap_or_else(|| u32::try_from(cores()).unwrap_or(u32::MAX))
+    }
+
+    /// Refuses what cannot go together.
+    ///
+    /// # Errors
+    /// When controls are asked for on wall time, where a defect may show as a mere delay.
+    pub fn check(&self) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            !(self.selection.controls && self.clock == Clock::Real),
+            "the negative controls run on page time only; leave --clock real out"
+        );
+        Ok(())
     }
 
     /// The node's program.

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::{fs, io};
 
-use rustix::process::{Pid, Signal, WaitOptions};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_send_signal};
 
 /// Makes this process the one that inherits its descendants' orphans, so that none of them can
 /// leave the tree by losing its parent.
@@ -64,6 +65,36 @@ pub fn kill_group(leader: Pid) {
             Err(_) => return,
         }
     }
+}
+
+/// Kills every process below this one whose environment holds `mark`, and returns when none runs
+/// any more.
+///
+/// It finds what has left its process group. A process that has cleared its environment as well is
+/// found by [`kill_all`] only.
+pub fn kill_marked(mark: &str) {
+    loop {
+        let marked: Vec<_> = below(rustix::process::getpid(), &parents())
+            .into_iter()
+            .filter(|pid| is_marked(*pid, mark))
+            .collect();
+        if marked.is_empty() {
+            return;
+        }
+        for pid in marked {
+            // Not by waiting for it alone: it may be the child of another one.
+            let Ok(end) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
+            let _ = pidfd_send_signal(&end, Signal::KILL);
+            let _ = poll(&mut [PollFd::new(&end, PollFlags::IN)], None);
+            let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
+        }
+    }
+}
+
+/// Whether the process runs with `mark` in its environment; one that has ended has none.
+fn is_marked(pid: Pid, mark: &str) -> bool {
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
 }
 
 /// Every process with its parent, as /proc has it now.

@@ -22,6 +22,7 @@ use crate::plan::{Job, Plan, Shard};
 use crate::pool::{self, Pool};
 use crate::redact::Redactor;
 use crate::report::{self, Summary, exit_code, terminal};
+use crate::stage::clock::PageSettings;
 use crate::temp::{self, run_id};
 use crate::{descendants, lifeline, out, preflight};
 
@@ -56,6 +57,7 @@ async fn work(
     let (browser, node) = (browser_of(args)?, args.node());
     let version = preflight::check(&browser, &node, &rites.temp, &redactor).await?;
     out::prepare(&args.out)?;
+    let page = PageSettings::new(args.clock, args.seed.map_or_else(getrandom::u32, Ok)?);
     let browser = BrowserInfo {
         path: browser.to_string(),
         version,
@@ -69,6 +71,8 @@ async fn work(
         browser: browser.clone(),
         node: node.to_string(),
         args: env::args().skip(1).collect(),
+        clock: page.clock,
+        seed: page.seed,
         jobs: args.jobs(),
         plan: plan.info.clone(),
         part: Part::Shard(shard.index()),
@@ -83,7 +87,14 @@ async fn work(
 
     let out = args.out.clone();
     let pool = Pool {
-        common: Common { browser, node, temp: rites.temp.clone(), out: args.out.clone(), redactor },
+        common: Common {
+            browser,
+            node,
+            page,
+            temp: rites.temp.clone(),
+            out: args.out.clone(),
+            redactor,
+        },
         journal: journal.clone(),
         waiting: Mutex::new(jobs),
         begin,

@@ -31,6 +31,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &RunArgs) -> anyhow::Result<u8> {
+    args.check()?;
     let (plan, shard) = args.plan()?;
     match supervisor::inner_temp() {
         Some(temp) => inner::run(args, &plan, shard, temp),

@@ -44,6 +44,7 @@ pub async fn check(
             program: node,
             folder: &folder,
             public_origin: "http://127.0.0.1:1",
+            retry_ms: None,
             log: &folder.join("node.log"),
             redactor,
         })

@@ -9,10 +9,15 @@ use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 
 use crate::descendants;
 
+/// The variable by which a child and all that it starts are known as this child's.
+const MARK: &str = "RECOVERY_E2E_CHILD";
+
 /// A child and its process group. Dropping it kills the group.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
+    /// `MARK=…`, with a value that no other child has.
+    mark: String,
     /// The group's id, until the group is empty: the kernel may then give it to others.
     group: Option<Pid>,
 }
@@ -23,10 +28,16 @@ impl Process {
     /// # Errors
     /// What the kernel says when it cannot be started.
     pub fn start(mut command: Command) -> io::Result<Process> {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let name = format!("{:016x}", getrandom::u64().map_err(io::Error::other)?);
+        command
+            .env(MARK, &name)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
         let child = descendants::spawn(&mut command)?;
         let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        Ok(Process { child, group })
+        Ok(Process { child, mark: format!("{MARK}={name}"), group })
     }
 
     /// Its id; none after its end.
@@ -55,15 +66,20 @@ impl Process {
         status.ok().and_then(Result::ok)
     }
 
-    /// Kills it, waits for its death, and only then kills what it left in its group; returns when
-    /// the group is empty.
+    /// Kills it, waits for its death, and only then kills what it left, in its group or out of it;
+    /// returns when nothing of it runs any more.
     pub async fn kill(&mut self) {
         let Some(group) = self.group else { return };
         // An error here means that it has ended already, and the wait tells that too.
         let _ = self.child.start_kill();
         let _ = self.child.wait().await;
         // A wait for the kernel, on a thread where it holds up nobody.
-        let _ = tokio::task::spawn_blocking(move || descendants::kill_group(group)).await;
+        let mark = self.mark.clone();
+        let _ = tokio::task::spawn_blocking(move || {
+            descendants::kill_group(group);
+            descendants::kill_marked(&mark);
+        })
+        .await;
         self.group = None;
     }
 }
@@ -107,6 +123,18 @@ mod tests {
         assert!(is_alive(&child));
         process.kill().await;
         assert!(!is_alive(&child));
+    }
+
+    #[tokio::test]
+    async fn killing_a_process_kills_what_it_started_in_another_session_too() {
+        descendants::adopt_orphans().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "setsid sh -c 'echo $$; sleep 1000; :' & wait"]);
+        let mut process = Process::start(command).unwrap();
+        let escaped = child_of(&mut process).await;
+        assert!(is_alive(&escaped));
+        process.kill().await;
+        assert!(!is_alive(&escaped));
     }
 
     #[tokio::test]

@@ -38,21 +38,34 @@ pub struct Scenario {
 pub struct Control {
     /// What the defect is, as its name.
     pub name: &'static str,
-    /// The served file of the client that is changed.
+    /// What the defect changes in the client.
+    pub changes: &'static [Change],
+    /// The stamp that it must bring, in full.
+    pub predicted: &'static str,
+}
+
+/// One place of the client that a defect changes.
+pub struct Change {
+    /// The served file.
     pub asset: &'static str,
     /// The text that stands there exactly once.
     pub find: &'static str,
     /// What stands in its place.
     pub replace: &'static str,
-    /// The stamp that it must bring, in full.
-    pub predicted: &'static str,
 }
 
 impl Control {
-    /// The change as the front proxy applies it.
-    pub fn patch(&self) -> Patch {
-        let edit = Edit { find: self.find.to_owned(), replace: self.replace.to_owned() };
-        Patch { asset: self.asset.to_owned(), edits: vec![edit] }
+    /// The changes as the front proxy applies them: one patch for each served file.
+    pub fn patches(&self) -> Vec<Patch> {
+        let mut patches: Vec<Patch> = Vec::new();
+        for Change { asset, find, replace } in self.changes {
+            let edit = Edit { find: (*find).to_owned(), replace: (*replace).to_owned() };
+            match patches.iter_mut().find(|patch| patch.asset == *asset) {
+                Some(patch) => patch.edits.push(edit),
+                None => patches.push(Patch { asset: (*asset).to_owned(), edits: vec![edit] }),
+            }
+        }
+        patches
     }
 }
 
@@ -76,7 +89,10 @@ mod tests {
             for control in scenario.controls {
                 let predicted: Stamp = control.predicted.parse().unwrap();
                 assert!(!predicted.is_ready(), "{}/{}", scenario.name, control.name);
-                assert_ne!(control.find, control.replace);
+                assert!(!control.changes.is_empty(), "{}/{}", scenario.name, control.name);
+                for change in control.changes {
+                    assert_ne!(change.find, change.replace);
+                }
             }
         }
     }

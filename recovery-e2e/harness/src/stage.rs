@@ -1,6 +1,7 @@
 //! What one scenario stands on: model server, node, front proxy and browser, shared with no other.
 
 pub mod browser;
+pub mod clock;
 pub mod control;
 pub mod log;
 pub mod node;
@@ -12,7 +13,7 @@ use std::time::Instant;
 use camino::{Utf8Path, Utf8PathBuf};
 use hyper::body::Bytes;
 
-use crate::edge::EdgeMissed;
+use crate::edge::{self, EdgeMissed};
 use crate::front::{Front, FrontConfig, FrontError, LocalPage};
 use crate::journal::Phase;
 use crate::model::{ModelError, ModelServer, Reply, Script};
@@ -20,6 +21,7 @@ use crate::redact::Redactor;
 use crate::trace::{Trace, TraceError};
 use crate::verdict::{Evidence, ReceiptReport};
 use browser::{Browser, BrowserError};
+use clock::PageSettings;
 use control::{Control, ControlError};
 use log::{LogError, LogFile};
 use node::{Node, NodeConfig, NodeError};
@@ -62,6 +64,8 @@ pub struct StageConfig<'a> {
     pub temp: &'a Utf8Path,
     /// The folder of the scenario's artifacts.
     pub artifacts: &'a Utf8Path,
+    /// How the page is set up.
+    pub page: PageSettings,
     /// Learns every secret of the stage.
     pub redactor: &'a Redactor,
 }
@@ -79,6 +83,7 @@ pub struct Stage {
     node: Node,
     browser: Browser,
     page: Option<Page>,
+    settings: PageSettings,
     artifacts: Utf8PathBuf,
     redactor: Redactor,
     trace: Trace,
@@ -134,6 +139,7 @@ impl Stage {
             program: config.node,
             folder: config.temp,
             public_origin: front.origin(),
+            retry_ms: config.page.clock.retry_ms(),
             log: &node_log,
             redactor: config.redactor,
         });
@@ -151,6 +157,7 @@ impl Stage {
             node,
             browser,
             page: None,
+            settings: config.page,
             artifacts: config.artifacts.to_owned(),
             redactor: config.redactor.clone(),
             trace,
@@ -195,7 +202,7 @@ impl Stage {
     /// When the page does not load.
     pub async fn open(&mut self, path: &str) -> Result<Page, StageError> {
         let console = LogFile::create(&self.artifacts.join("console.log"), self.redactor.clone())?;
-        let page = Page::new(&self.browser, console).await?;
+        let page = Page::new(&self.browser, self.settings, console).await?;
         self.page = Some(page.clone());
         page.goto(self.node.login().url()).await?;
         page.goto(&format!("{}{path}", self.front.origin())).await?;
@@ -236,8 +243,9 @@ impl Stage {
     /// how long each phase took.
     ///
     /// # Errors
-    /// When the trace or the records could not be written: evidence is missing.
-    pub async fn close(self) -> Result<Ground, StageError> {
+    /// When something does not end, or the trace or the records could not be written: evidence is
+    /// missing then.
+    pub async fn close(mut self) -> Result<Ground, StageError> {
         let ends = self.phases.iter().skip(1).map(|(_, begin)| *begin).chain([Instant::now()]);
         let phases = self.phases.iter().zip(ends).map(|((name, begin), end)| Phase {
             name: name.clone(),
@@ -245,7 +253,14 @@ impl Stage {
         });
         let phases = phases.collect();
         let receipts = self.front.receipts().iter().map(ReceiptReport::from).collect();
-        tokio::join!(self.browser.close(), self.node.stop());
+        let ends = async { tokio::join!(self.browser.close(), self.node.stop()) };
+        let saw = || "a process that does not even die of SIGKILL".to_owned();
+        let ((), status) = edge::within("the end of the browser and the node", ends, saw).await?;
+        self.evidence.push(Evidence {
+            what: "the node ended in good order when asked to".to_owned(),
+            held: status.is_some_and(|status| status.success()),
+            saw: status.map_or("it had to be killed".to_owned(), |status| status.to_string()),
+        });
         self.front.shutdown().await?;
         self.trace.check()?;
         Ok(Ground { evidence: self.evidence, receipts, phases })

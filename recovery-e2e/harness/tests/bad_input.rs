@@ -67,3 +67,11 @@ fn a_folder_that_a_dead_run_has_left_is_swept_at_the_next_start() {
     assert!(said.contains("recovery-e2e-dead, which a dead run had left"), "{said}");
     scratch.assert_no_temp_is_left();
 }
+
+#[test]
+fn controls_on_wall_time_are_refused() {
+    let scratch = Scratch::new();
+    let (code, said) = refused(&scratch, &["run", "--controls", "--clock", "real"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("run on page time only"), "{said}");
+}

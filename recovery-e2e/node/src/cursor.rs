@@ -100,12 +100,12 @@ impl RowId {
 
 /// Says which rows of which lane object a history snapshot holds.
 ///
-/// It is true as long as the same lane object has neither admitted nor cut a row since.
+/// It is true as long as the same lane object has neither admitted, cut nor lost a row since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandoffToken {
     /// The lane object.
     pub epoch: Epoch,
-    /// How many admissions and truncations it had made.
+    /// How many admissions, truncations and losses it had seen.
     pub revision: u64,
 }
 

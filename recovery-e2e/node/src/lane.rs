@@ -81,7 +81,7 @@ struct State {
     listeners: Vec<Sender>,
     activity: Activity,
     live: Option<Live>,
-    /// Admissions and truncations so far.
+    /// Admissions, truncations and losses so far.
     revision: u64,
     /// Truncations so far.
     generation: u64,
@@ -181,11 +181,12 @@ impl Lane {
         self.locked().state.live.clone()
     }
 
-    /// Ends the turn; its row, if there is one, is admitted unless it is lost.
+    /// Ends the turn; its row, if there is one, is admitted or lost.
     pub fn end_turn(&self, ending: &Ending<'_>) {
         let mut lane = self.locked();
         let live = lane.state.live.take();
-        if live.is_some() && !matches!(ending, Ending::Lost) {
+        if live.is_some() {
+            // Lost text counts too: a pane that shows it must not be told that nothing changed.
             lane.state.revision += 1;
         }
         lane.publish(&Event::StreamEnd { row_id: live.as_ref().map(|live| &live.row_id) });
@@ -321,5 +322,7 @@ impl Locked<'_> {
     }
 }
 
+#[cfg(test)]
+mod interleavings;
 #[cfg(test)]
 mod tests;

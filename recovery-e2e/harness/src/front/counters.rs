@@ -14,6 +14,10 @@ pub struct Counts {
     pub arrived: u64,
     /// Those that the browser still waits for.
     pub in_flight: u64,
+    /// Those of them that stand in a hold.
+    pub waiting: u64,
+    /// Those of them that do not, and whose answer has not come: of an event stream, its head.
+    pub moving: u64,
     /// Those that stand in a hold, also where the browser has gone.
     pub held: u64,
     /// Those whose answer passed whole.
@@ -30,6 +34,8 @@ impl Counts {
     fn add(&mut self, record: &Record) {
         self.arrived += 1;
         self.in_flight += u64::from(record.in_flight());
+        self.waiting += u64::from(record.in_flight() && record.held());
+        self.moving += u64::from(record.moving());
         self.held += u64::from(record.held());
         self.answered += u64::from(record.answered());
         self.ok += u64::from(record.ok());
@@ -37,6 +43,7 @@ impl Counts {
         self.aborted += u64::from(record.aborted_ms.is_some());
     }
 
+    /// What is traced. The others change only together with these.
     fn fields(&self) -> [(&'static str, u64); 7] {
         [
             ("arrived", self.arrived),
@@ -75,6 +82,17 @@ impl Counters {
         let streams = [Class::Events, Class::GlobalEvents];
         let answered = Class::ALL.into_iter().filter(|class| !streams.contains(class));
         answered.map(|class| self.of(class).in_flight).sum()
+    }
+
+    /// How many requests of the browser stand in a hold.
+    pub fn waiting(&self) -> u64 {
+        Class::ALL.into_iter().map(|class| self.of(class).waiting).sum()
+    }
+
+    /// How many requests of the browser are on their way: not held, and not answered. An event
+    /// stream is answered once it is open.
+    pub fn moving(&self) -> u64 {
+        Class::ALL.into_iter().map(|class| self.of(class).moving).sum()
     }
 
     /// What the records amount to.
@@ -128,11 +146,11 @@ mod tests {
     fn a_record_counts_for_what_has_become_of_it() {
         type Life = fn(&mut Record);
         let table: [(&str, Life, Counts); 7] = [
-            ("just arrived", |_| {}, Counts { in_flight: 1, ..Counts::default() }),
+            ("just arrived", |_| {}, Counts { in_flight: 1, moving: 1, ..Counts::default() }),
             (
                 "held",
                 |r| r.held_ms = Some(1.0),
-                Counts { in_flight: 1, held: 1, ..Counts::default() },
+                Counts { in_flight: 1, waiting: 1, held: 1, ..Counts::default() },
             ),
             (
                 "held, and the browser gone",
@@ -149,9 +167,9 @@ mod tests {
                 Counts { answered: 1, ok: 1, aborted: 1, ..Counts::default() },
             ),
             (
-                "an open stream",
+                "an answer that has begun",
                 |r| (r.forwarded_ms, r.status) = (Some(1.0), Some(200)),
-                Counts { in_flight: 1, ok: 1, ..Counts::default() },
+                Counts { in_flight: 1, moving: 1, ok: 1, ..Counts::default() },
             ),
             (
                 "refused",
@@ -171,6 +189,22 @@ mod tests {
             let counters = Counters::derive(&[record(Class::Rewind, change)]);
             assert_eq!(counters.of(Class::Rewind), Counts { arrived: 1, ..counts }, "{life}");
             assert_eq!(counters.of(Class::History), Counts::default(), "{life}");
+        }
+    }
+
+    #[test]
+    fn an_event_stream_has_come_when_it_is_open_and_a_held_request_does_not_move() {
+        type Life = fn(&mut Record);
+        let table: [(Class, Life, (u64, u64)); 4] = [
+            (Class::Events, |_| {}, (1, 0)),
+            (Class::Events, |r| (r.forwarded_ms, r.status) = (Some(1.0), Some(200)), (0, 0)),
+            (Class::History, |r| r.held_ms = Some(1.0), (0, 1)),
+            (Class::History, |r| (r.held_ms, r.aborted_ms) = (Some(1.0), Some(2.0)), (0, 0)),
+        ];
+        for (class, life, seen) in table {
+            let record = record(class, life);
+            let counters = Counters::derive(std::slice::from_ref(&record));
+            assert_eq!((counters.moving(), counters.waiting()), seen, "{record:?}");
         }
     }
 

@@ -92,6 +92,13 @@ impl Record {
             && self.first_byte_ms.or(self.forwarded_ms).or(self.ended_ms).is_none()
     }
 
+    /// Whether it is on its way: the browser waits, nothing holds it, and its answer has not come.
+    /// An event stream has no end to wait for: it is answered by its head.
+    pub fn moving(&self) -> bool {
+        let answered = self.class.streams() && self.status.is_some();
+        self.in_flight() && !self.held() && !answered
+    }
+
     /// Whether its answer passed whole.
     pub fn answered(&self) -> bool {
         self.ended_ms.is_some() && self.broken.is_none()

@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
+use crate::stage::clock::Clock;
 use crate::verdict::{Evidence, Outcome, ReceiptReport, Stamp};
 
 /// The version of the journal's format: what [`RunInfo::v`] says, and the only one that is read.
@@ -53,6 +54,10 @@ pub struct RunInfo {
     pub node: String,
     /// The arguments that the harness was given.
     pub args: Vec<String>,
+    /// Whose time the page's timers keep.
+    pub clock: Clock,
+    /// What decides the page's random choices; each further repeat of a case has the next one.
+    pub seed: u32,
     /// How many cases may run at a time.
     pub jobs: u32,
     /// The plan that it follows.

@@ -5,6 +5,7 @@ use time::macros::datetime;
 
 use super::view::{Refusal, parse};
 use super::*;
+use crate::stage::clock::Clock;
 use crate::verdict::{Evidence, Outcome, ReceiptReport, Stamp};
 
 /// A run; for the tests of the reports too.
@@ -21,6 +22,8 @@ pub(crate) fn run_info() -> RunInfo {
         },
         node: "recovery-node".into(),
         args: vec!["--jobs".into(), "2".into()],
+        clock: Clock::Page,
+        seed: 7,
         jobs: 2,
         plan: PlanInfo { hash: "0123456789abcdef0123".into(), shards: 1, cases: 2 },
         part: Part::Shard(1),

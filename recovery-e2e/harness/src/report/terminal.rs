@@ -9,6 +9,7 @@ use super::summary::Summary;
 use super::{JUNIT_FILE, SUMMARY_FILE, text};
 use crate::journal::{self, Case, CaseResult, Part, RunStarted};
 use crate::plan::show;
+use crate::stage::clock::Clock;
 use crate::verdict::Outcome;
 
 /// In front of what belongs to the line above.
@@ -23,7 +24,7 @@ pub fn head(RunStarted { run, cases }: &RunStarted) -> String {
     let browser = &run.browser;
     let Part::Shard(shard) = run.part;
     format!(
-        "browser {} from {} ({})\nplan {}, shard {shard}/{}\n{}, {}",
+        "browser {} from {} ({})\nplan {}, shard {shard}/{}\n{}, {}, {} time, seed {}",
         text::line(&browser.version),
         text::line(&browser.origin),
         text::line(&browser.path),
@@ -31,6 +32,11 @@ pub fn head(RunStarted { run, cases }: &RunStarted) -> String {
         run.plan.shards,
         counted(cases.len(), "case"),
         counted(run.jobs as usize, "job"),
+        match run.clock {
+            Clock::Page => "page",
+            Clock::Real => "wall",
+        },
+        run.seed,
     )
 }
 

@@ -1,7 +1,7 @@
 //! E3: a second rewind click lands after the first one's refetch has failed, before the retry.
 
-use super::words::{Pane, rewinds, seed_three_turns};
-use super::{Control, Scenario};
+use super::words::{Pane, STALE_RETRY, rewinds, seed_three_turns};
+use super::{Change, Control, Scenario};
 use crate::front::Class;
 use crate::stage::{Stage, StageError};
 use crate::verdict::Stamp;
@@ -15,9 +15,11 @@ pub const SCENARIO: Scenario = Scenario {
     success: "RECOVERY-READY-REWINDFAIL-posts2-heal1",
     controls: &[Control {
         name: "gate-is-the-quiesce",
-        asset: "/static/recovery/gate.js",
-        find: "return state.busy || state.latch;",
-        replace: "return state.busy || state.queued !== null;",
+        changes: &[Change {
+            asset: "/static/recovery/gate.js",
+            find: "return state.busy || state.latch;",
+            replace: "return state.busy || state.queued !== null;",
+        }],
         predicted: "RECOVERY-FAILED-REWINDFAIL-closed2-heal0-posts2-rows0",
     }],
     story: |stage| Box::pin(story(stage)),
@@ -27,10 +29,11 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.phase("seed");
     let ws = seed_three_turns(stage, "rewind-failed-window").await?;
     stage.phase("first paint");
-    let mut pane = Pane::open(stage, ws, 3).await?;
+    let pane = Pane::open(stage, ws, 3).await?;
     stage.screenshot("first-paint").await?;
 
     stage.phase("fault");
+    pane.freeze().await?;
     stage.front.fail(Class::History, 1, hyper::StatusCode::INTERNAL_SERVER_ERROR);
     // The next fetch of the history, whatever causes it: the retry, if all is well.
     let next = stage.front.hold(Class::History, 1);
@@ -47,6 +50,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.screenshot("fault").await?;
 
     stage.phase("heal");
+    pane.outlast(stage, STALE_RETRY).await?;
     next.arrived().await?;
     next.release();
     pane.settled(stage).await?;

@@ -1,7 +1,7 @@
 //! E2: a second rewind click lands while the first one's refetch is still under way.
 
 use super::words::{Pane, rewinds, seed_three_turns};
-use super::{Control, Scenario};
+use super::{Change, Control, Scenario};
 use crate::front::Class;
 use crate::stage::{Stage, StageError};
 use crate::verdict::Stamp;
@@ -15,9 +15,11 @@ pub const SCENARIO: Scenario = Scenario {
     success: "RECOVERY-READY-REWINDWIN-posts1",
     controls: &[Control {
         name: "gate-is-busy-alone",
-        asset: "/static/recovery/gate.js",
-        find: "return state.busy || state.latch;",
-        replace: "return state.busy;",
+        changes: &[Change {
+            asset: "/static/recovery/gate.js",
+            find: "return state.busy || state.latch;",
+            replace: "return state.busy;",
+        }],
         predicted: "RECOVERY-FAILED-REWINDWIN-posts2-rows0",
     }],
     story: |stage| Box::pin(story(stage)),
@@ -27,7 +29,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.phase("seed");
     let ws = seed_three_turns(stage, "rewind-window").await?;
     stage.phase("first paint");
-    let mut pane = Pane::open(stage, ws, 3).await?;
+    let pane = Pane::open(stage, ws, 3).await?;
     stage.screenshot("first-paint").await?;
 
     stage.phase("fault");

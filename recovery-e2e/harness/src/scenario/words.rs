@@ -16,6 +16,9 @@ const SEED: [(&str, &str); 3] = [
     ("Shall we sail?", "Sail early, and be back by eleven."),
 ];
 
+/// The longest wait before a failed refetch is tried again, in the client's own terms.
+pub const STALE_RETRY: &str = "t.STALE_RETRY_MS + t.STALE_RETRY_JITTER_MS";
+
 /// A workstream with three finished turns, made before any page is open.
 pub async fn seed_three_turns(stage: &mut Stage, name: &str) -> Result<WsId, StageError> {
     let replies = SEED.map(|(_, answer)| Reply::text(answer)).to_vec();
@@ -63,7 +66,6 @@ impl std::fmt::Display for Seen {
 pub struct Pane {
     page: Page,
     ws: WsId,
-    fences: u32,
 }
 
 impl Pane {
@@ -76,7 +78,7 @@ impl Pane {
             &format!("__e2e.look().rows === {rows} && __e2e.look().readyState === 1"),
         )
         .await?;
-        Ok(Pane { page, ws, fences: 0 })
+        Ok(Pane { page, ws })
     }
 
     /// What stands in the pane now.
@@ -109,11 +111,21 @@ impl Pane {
     }
 
     /// Returns when everything that the page has asked for so far is counted at the front.
-    pub async fn fence(&mut self, stage: &Stage) -> Result<(), StageError> {
-        self.fences += 1;
-        let id = self.fences;
-        self.page.eval::<bool>("a fence", &format!("__e2e.fence({id})")).await?;
-        Ok(stage.front.fence_arrived(&id.to_string()).await?)
+    pub async fn fence(&self, stage: &Stage) -> Result<(), StageError> {
+        stage.fence(&self.page).await
+    }
+
+    /// Stops the page's time: no timer fires before [`Pane::outlast`].
+    pub async fn freeze(&self) -> Result<(), StageError> {
+        self.page.freeze().await
+    }
+
+    /// Lets a window of the client pass, given by its timing constants, `t`: whatever was due in
+    /// it has happened then, as far as no hold stands in the way.
+    pub async fn outlast(&self, stage: &Stage, window: &str) -> Result<(), StageError> {
+        let script = format!("((t) => {window})(__e2e.timing)");
+        let ms = self.page.eval("a window of the client", &script).await?;
+        stage.advance(&self.page, ms).await
     }
 
     /// Waits until nothing moves any more: no request of the page is under way, the page has seen

@@ -4,7 +4,6 @@ use camino::{Utf8Path, Utf8PathBuf};
 use chromiumoxide::error::CdpError;
 use chromiumoxide::handler::HandlerConfig;
 use futures_util::StreamExt;
-use serde::Serialize;
 use tokio::process::Command;
 use tokio::task::JoinHandle;
 
@@ -35,19 +34,8 @@ const FLAGS: [&str; 15] = [
     "--remote-debugging-port=0",
 ];
 
-/// How every page is set up; it stands in each verdict's file.
-pub const PAGE: PageSettings = PageSettings { width: 1280, height: 900, clock: "real" };
-
-/// What a page depends on besides its code.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct PageSettings {
-    /// The window's width in CSS pixels.
-    pub width: u32,
-    /// The window's height in CSS pixels.
-    pub height: u32,
-    /// Whose time the page's timers keep.
-    pub clock: &'static str,
-}
+/// The window of every page, in CSS pixels.
+pub(super) const WINDOW: (u32, u32) = (1280, 900);
 
 /// What precedes the address in the line by which Chromium tells where its DevTools listen.
 const LISTENING: &str = "DevTools listening on ";
@@ -117,7 +105,7 @@ impl Browser {
         command
             .args(FLAGS)
             .args(flags_of_this_machine())
-            .arg(format!("--window-size={},{}", PAGE.width, PAGE.height))
+            .arg(format!("--window-size={},{}", WINDOW.0, WINDOW.1))
             .arg(format!("--user-data-dir={}", folder.join("profile")))
             .env("XDG_CONFIG_HOME", folder.join("config"))
             .env("XDG_CACHE_HOME", folder.join("cache"));

@@ -59,6 +59,8 @@ pub struct NodeConfig<'a> {
     pub folder: &'a Utf8Path,
     /// The origin by which the browser knows it.
     pub public_origin: &'a str,
+    /// The range of the retry that it tells event sources, in milliseconds; none for its own.
+    pub retry_ms: Option<&'a str>,
     /// Where its log goes.
     pub log: &'a Utf8Path,
     /// Learns the node's token.
@@ -86,7 +88,8 @@ impl Node {
             .args(["--data-dir", config.folder.join("data").as_str()])
             .args(["--listen", "127.0.0.1:0"])
             .args(["--public-origin", config.public_origin])
-            .args(["--control-socket", control_socket.as_str()]);
+            .args(["--control-socket", control_socket.as_str()])
+            .args(config.retry_ms.map(|range| format!("--retry-ms={range}")));
         let mut process = Process::start(command)
             .map_err(|source| NodeError::Start { program: config.program.to_owned(), source })?;
 

@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 
 use crate::edge::{DEADLINE, EdgeMissed};
 use crate::stage::browser::{Browser, BrowserError, bounded};
+use crate::stage::clock::PageSettings;
 use crate::stage::log::LogFile;
 
 /// A page that does not do what a page does.
@@ -50,6 +51,7 @@ pub enum PageError {
 pub struct Page {
     inner: chromiumoxide::Page,
     exceptions: Arc<AtomicU64>,
+    fences: Arc<AtomicU64>,
 }
 
 /// How a wait inside the page ended.
@@ -60,14 +62,22 @@ struct Waited {
 }
 
 impl Page {
-    /// A fresh page of `browser`, whose console goes to `console`.
+    /// A fresh page of `browser`, whose console goes to `console`. It is set up as
+    /// `settings` say.
     ///
     /// # Errors
     /// When the browser does not make one.
-    pub async fn new(browser: &Browser, console: LogFile) -> Result<Page, PageError> {
+    pub async fn new(
+        browser: &Browser,
+        settings: PageSettings,
+        console: LogFile,
+    ) -> Result<Page, PageError> {
         let inner = browser.new_page().await?;
         // Watching the network is known to stall streamed bodies, and the front proxy sees it all.
         bounded("an unwatched network", inner.execute(network::DisableParams {})).await?;
+        for script in settings.init_scripts() {
+            bounded("an init script", inner.evaluate_on_new_document(script)).await?;
+        }
 
         let exceptions = Arc::new(AtomicU64::new(0));
         let mut said =
@@ -92,7 +102,7 @@ impl Page {
                 }
             }
         });
-        Ok(Page { inner, exceptions })
+        Ok(Page { inner, exceptions, fences: Arc::default() })
     }
 
     /// Goes to `url` and waits until it is loaded.
@@ -127,6 +137,20 @@ impl Page {
         let result = bounded(what, self.inner.evaluate_expression(params)).await?;
         let answer = format!("{:?}", result.value());
         result.into_value().map_err(|_| PageError::Answer { what: what.to_owned(), answer })
+    }
+
+    /// Evaluates a JavaScript expression, awaits it if it is a promise, and leaves its value.
+    ///
+    /// # Errors
+    /// When it throws, or the page does not answer.
+    pub async fn tell(&self, what: &str, expression: &str) -> Result<(), PageError> {
+        let script = format!("Promise.resolve({expression}).then(() => true)");
+        self.eval::<bool>(what, &script).await.map(drop)
+    }
+
+    /// A number that no other fence of this page has.
+    pub(super) fn next_fence(&self) -> u64 {
+        self.fences.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Waits, inside the page, until a JavaScript expression is true; it is looked at after every

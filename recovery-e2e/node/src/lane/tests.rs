@@ -84,11 +84,20 @@ fn a_token_is_untrue_after_every_admission_and_every_cut() {
 }
 
 #[test]
-fn what_admits_no_row_leaves_the_token_true() {
+fn a_turn_without_a_text_leaves_the_token_true() {
     let lane = roomy();
     let token = lane.token();
     lane.end_turn(&Ending::Failed("no answer"));
-    lane.append_text("y");
-    lane.end_turn(&Ending::Lost);
     assert_eq!(lane.token(), token);
+}
+
+#[test]
+fn a_pane_that_shows_a_lost_text_and_saw_no_event_is_refused_when_it_redials() {
+    let lane = roomy();
+    lane.append_text("lost");
+    let token = lane.token().to_string();
+    let redial = Presented { token: Some(&token), ..present(Cursor::Absent) };
+    assert!(lane.connect(&redial).live.is_some());
+    lane.end_turn(&Ending::Lost);
+    assert!(lane.connect(&redial).live.is_none());
 }

@@ -108,7 +108,7 @@ fn a_run_begins_with_its_browser_its_cases_and_its_jobs() {
     insta::assert_snapshot!(head(&run_started(&["a"])), @r"
     browser Chromium 156.0 from nix (/opt/chromium)
     plan 0123456789abcdef, shard 1/1
-    1 case, 2 jobs
+    1 case, 2 jobs, page time, seed 7
     ");
 }
 
