@@ -2,10 +2,13 @@
 
 use std::env;
 use std::thread;
+use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand};
 
+use crate::journal;
+use crate::plan::order::Order;
 use crate::plan::show::Format;
 use crate::plan::timings::{Missing, Timings};
 use crate::plan::{self, MAX_SHARDS, Plan, Selection, Shard, ShardArg};
@@ -33,6 +36,29 @@ pub enum Command {
     List,
     /// Show which shard runs what, and how long each will take
     Plan(PlanArgs),
+    /// Make the reports of a run again, from its journal
+    Report {
+        /// The out folder of the run
+        dir: Utf8PathBuf,
+    },
+    /// Join the shards that ran on several machines, and report them as one run
+    Merge(MergeArgs),
+}
+
+/// What `merge` takes.
+#[derive(Clone, Debug, Args)]
+pub struct MergeArgs {
+    /// The out folder of each shard
+    #[arg(required = true, value_name = "DIR")]
+    pub dirs: Vec<Utf8PathBuf>,
+
+    /// The folder of the whole; one that holds an earlier run is replaced
+    #[arg(long, value_name = "DIR")]
+    pub out: Utf8PathBuf,
+
+    /// Report what is there also when shards are missing; the exit code is 1 all the same
+    #[arg(long)]
+    pub partial: bool,
 }
 
 /// What a plan is made of.
@@ -82,14 +108,38 @@ pub struct RunArgs {
     shard: Option<ShardArg>,
 
     /// When all are ready, keep how long each took for the plans to come
-    #[arg(long, conflicts_with_all = ["scenario", "shard"])]
+    #[arg(long, conflicts_with_all = ["scenario", "shard", "last_failed"])]
     pub update_timings: bool,
+
+    /// Only what was not good in the run that the out folder holds, scenarios and controls
+    #[arg(long, conflicts_with_all = ["controls", "shard"])]
+    last_failed: bool,
+
+    /// Begin no case any more after a bad one
+    #[arg(long)]
+    pub fail_fast: bool,
+
+    /// Try a bad case so many times again; one that is good then is flaky
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub retries: u32,
+
+    /// Exit with 1 when a case was flaky
+    #[arg(long)]
+    pub fail_on_flaky: bool,
+
+    /// Which case starts first: the longest, or one that the seed decides
+    #[arg(long, value_enum, default_value_t = Order::Longest)]
+    pub order: Order,
+
+    /// How long a scenario may take on its stage, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
+    pub timeout: Duration,
 
     /// Whose time the page's timers keep: one of the harness, or the wall's, one case at a time
     #[arg(long, value_enum, default_value_t = Clock::Page)]
     pub clock: Clock,
 
-    /// What decides the page's random choices; repeat K takes N + K - 1 [default: random, told]
+    /// What decides all random choices: the order, and those of the page; repeat K takes N + K - 1 [default: random, told]
     #[arg(long, value_name = "N")]
     pub seed: Option<u32>,
 
@@ -115,6 +165,13 @@ impl Cli {
     pub fn command(self) -> Command {
         self.command.unwrap_or(Command::Run(self.run))
     }
+}
+
+/// A time that has not passed before it began.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "give a number of seconds".to_owned())?;
+    let time = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
+    if time.is_zero() { Err("give more than no time".to_owned()) } else { Ok(time) }
 }
 
 impl SelectionArgs {
@@ -149,7 +206,13 @@ impl RunArgs {
         let shard = self.shard.map_or(Ok(Shard::WHOLE), |shard| shard.resolve(env))?;
         let missing = if self.update_timings { Missing::IsEmpty } else { Missing::IsAnError };
         let timings = Timings::load(self.selection.timings.as_deref(), missing)?;
-        Ok((plan::plan(&self.selection.selection(), &timings, shard.total())?, shard))
+        let mut selection = self.selection.selection();
+        if self.last_failed {
+            let last = journal::read(&self.out.join(journal::FILE_NAME))?;
+            let bad = last.cases.iter().filter(|seen| seen.result.outcome.is_bad());
+            selection.only = Some(bad.map(|seen| seen.case.name()).collect());
+        }
+        Ok((plan::plan(&selection, &timings, shard.total())?, shard))
     }
 
     /// How many cases run at a time. On wall time it is one: others would make it late.

@@ -1,6 +1,5 @@
 //! The inner process of a run: it does the work.
 
-use std::collections::VecDeque;
 use std::env;
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -14,14 +13,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::case::Common;
 use crate::cli::RunArgs;
-use crate::journal::{
-    self, BrowserInfo, CaseView, Event, Journal, Part, RunFinished, RunInfo, RunStarted,
-};
+use crate::journal::{self, BrowserInfo, Event, Journal, Part, RunFinished, RunInfo, RunStarted};
 use crate::plan::timings::{Missing, Timings};
 use crate::plan::{Job, Plan, Shard};
-use crate::pool::{self, Pool};
+use crate::pool::{self, Pool, Progress};
 use crate::redact::Redactor;
-use crate::report::{self, Summary, exit_code, terminal};
+use crate::report::live::Live;
+use crate::report::terminal::{self, Layout};
+use crate::report::{self, Summary};
 use crate::stage::clock::PageSettings;
 use crate::temp::{self, run_id};
 use crate::{descendants, lifeline, out, preflight};
@@ -76,16 +75,23 @@ async fn work(
         jobs: args.jobs(),
         plan: plan.info.clone(),
         part: Part::Shard(shard.index()),
+        fail_on_flaky: args.fail_on_flaky,
     };
-    let jobs: VecDeque<Job> = plan.of_shard(shard.index()).cloned().collect();
+    let mut jobs: Vec<Job> = plan.of_shard(shard.index()).cloned().collect();
+    args.order.arrange(&mut jobs, page.seed);
     let started = RunStarted { run, cases: jobs.iter().map(|job| job.case.clone()).collect() };
-    let colour = std::io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none();
     println!("{}", terminal::head(&started));
     let path = args.out.join(journal::FILE_NAME);
     let journal = Arc::new(Journal::create(&path, redactor.clone(), started)?);
     let _ = rites.journal.set(journal.clone());
 
-    let out = args.out.clone();
+    let layout = Layout {
+        out: args.out.clone(),
+        colour: std::io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none(),
+        width: jobs.iter().map(|job| job.case.id.len()).max().unwrap_or(0),
+    };
+    let live = Arc::new(Live::new(args.jobs()));
+    let shown = live.clone();
     let pool = Pool {
         common: Common {
             browser,
@@ -93,25 +99,33 @@ async fn work(
             page,
             temp: rites.temp.clone(),
             out: args.out.clone(),
+            timeout: args.timeout,
             redactor,
         },
         journal: journal.clone(),
-        waiting: Mutex::new(jobs),
+        waiting: Mutex::new(jobs.into()),
         begin,
-        interrupt: interrupt.clone(),
-        on_verdict: Box::new(move |CaseView { case, result }| {
-            println!("{}", terminal::verdict(&case, &result, &out, colour));
+        retries: args.retries,
+        fail_fast: args.fail_fast,
+        first_bad: OnceLock::new(),
+        interrupt,
+        watch: Box::new(move |worker, progress| match progress {
+            Progress::Began(case) => shown.began(worker, case),
+            Progress::Again(case, result) => shown.print(&layout.again(case, result)),
+            Progress::Ended(view) => {
+                shown.ended(worker);
+                shown.print(&layout.ended(view));
+            }
         }),
     };
-    pool::run(Arc::new(pool), args.jobs()).await?;
-    journal.append(&Event::RunFinished(RunFinished {
-        seconds: begin.elapsed().as_secs_f64(),
-        interrupted: interrupt.is_cancelled(),
-    }))?;
+    let stopped = pool::run(Arc::new(pool), args.jobs()).await;
+    live.end();
+    let seconds = begin.elapsed().as_secs_f64();
+    journal.append(&Event::RunFinished(RunFinished { seconds, stopped: stopped? }))?;
     let summary = report::write_all(&args.out)?;
-    println!("{}", terminal::end(&summary, &args.out));
+    let code = report::publish(&summary, &args.out)?;
     let updated = if args.update_timings { update_timings(args, &summary)? } else { true };
-    Ok(if updated { exit_code(&summary) } else { 1 })
+    Ok(if updated { code } else { 1 })
 }
 
 /// Keeps what the cases took; false, and said why, when that is no measure.

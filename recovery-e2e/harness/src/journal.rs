@@ -14,7 +14,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 pub use event::{
     BrowserInfo, Case, CaseResult, Event, Part, Phase, PlanInfo, RunFinished, RunInfo, RunStarted,
-    Started, VERSION,
+    ShardRun, Started, Stop, VERSION,
 };
 pub use view::{CaseView, JournalError, JournalView, is_journal, read};
 

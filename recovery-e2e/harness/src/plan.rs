@@ -3,6 +3,7 @@
 
 mod deal;
 mod fingerprint;
+pub mod order;
 mod select;
 mod shard;
 pub mod show;

@@ -64,6 +64,8 @@ pub struct RunInfo {
     pub plan: PlanInfo,
     /// Its part of that plan.
     pub part: Part,
+    /// Whether a flaky case fails it.
+    pub fail_on_flaky: bool,
 }
 
 /// A plan: the same on every machine that runs a part of it.
@@ -83,6 +85,17 @@ pub struct PlanInfo {
 pub enum Part {
     /// One shard, counted from 1.
     Shard(u32),
+    /// What other runs did, each of them a shard, joined afterwards.
+    Merged(Vec<ShardRun>),
+}
+
+/// A run that was merged with others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ShardRun {
+    /// The run.
+    pub run: RunInfo,
+    /// How it ended; `None` when it was cut off.
+    pub finished: Option<RunFinished>,
 }
 
 /// A browser, and where it came from.
@@ -121,6 +134,11 @@ pub struct Case {
 }
 
 impl Case {
+    /// The folder of an attempt's artifacts: [`Case::dir`] itself for the first, below it for others.
+    pub fn attempt_dir(&self, attempt: u32) -> Utf8PathBuf {
+        if attempt == 1 { self.dir.clone() } else { self.dir.join(format!("attempt-{attempt}")) }
+    }
+
     /// What all repeats of it have in common: `rewind-window`, or `rewind-window/gate-is-busy-alone`.
     pub fn name(&self) -> String {
         match &self.control {
@@ -135,17 +153,21 @@ impl Case {
 pub struct Started {
     /// [`Case::id`].
     pub case: String,
+    /// Which attempt this is, counted from 1.
+    pub attempt: u32,
     /// The worker slot that it runs in.
     pub worker: u32,
     /// Seconds since the run began.
     pub t_s: f64,
 }
 
-/// How a case ended, and everything that says why.
+/// How an attempt at a case ended, and everything that says why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseResult {
     /// [`Case::id`].
     pub case: String,
+    /// Which attempt this is, counted from 1.
+    pub attempt: u32,
     /// How it ended.
     pub outcome: Outcome,
     /// The stamp that it came to; see [`crate::verdict::Verdict::stamp`].
@@ -174,10 +196,20 @@ pub struct Phase {
 }
 
 /// The run ended by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunFinished {
     /// How long it took, in seconds.
     pub seconds: f64,
-    /// Whether it was told to stop before all cases were done.
-    pub interrupted: bool,
+    /// Why it stopped before all cases were done, if it did.
+    pub stopped: Option<Stop>,
+}
+
+/// Why a run stopped before all its cases were done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// A signal told it to.
+    Signal,
+    /// The case of this id was bad, and `--fail-fast` was given.
+    FailFast(String),
 }

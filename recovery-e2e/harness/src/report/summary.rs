@@ -44,7 +44,7 @@ pub struct ShardTimes {
 impl ShardTimes {
     fn of(cases: &[CaseView]) -> Vec<Self> {
         let mut shards: BTreeMap<u32, Self> = BTreeMap::new();
-        for CaseView { case, result } in cases {
+        for CaseView { case, result, .. } in cases {
             let times = shards.entry(case.shard).or_insert(Self {
                 shard: case.shard,
                 cases: 0,
@@ -71,6 +71,7 @@ fn to_millis(seconds: f64) -> f64 {
 #[expect(missing_docs, reason = "each counts the outcome of its name")]
 pub struct Counts {
     pub ready: usize,
+    pub flaky: usize,
     pub failed: usize,
     pub inconclusive: usize,
     pub error: usize,
@@ -84,6 +85,7 @@ impl Counts {
         for case in cases {
             *match case.result.outcome {
                 Outcome::Ready => &mut counts.ready,
+                Outcome::Flaky => &mut counts.flaky,
                 Outcome::Failed => &mut counts.failed,
                 Outcome::Inconclusive => &mut counts.inconclusive,
                 Outcome::Error => &mut counts.error,
@@ -94,7 +96,12 @@ impl Counts {
         counts
     }
 
-    /// How many cases were neither ready nor skipped.
+    /// How many cases passed, at whatever attempt.
+    pub fn passed(&self) -> usize {
+        self.ready + self.flaky
+    }
+
+    /// How many cases neither passed nor were skipped.
     pub fn not_passed(&self) -> usize {
         self.failed + self.inconclusive + self.error + self.interrupted
     }
@@ -104,48 +111,14 @@ impl Summary {
     /// The summary of the run that `view` tells, whose out folder lies at `place`.
     pub(super) fn new(view: JournalView, place: &Utf8Path) -> Self {
         let JournalView { run, mut cases, finished } = view;
-        for CaseView { case, result } in &mut cases {
+        for CaseView { case, result, earlier } in &mut cases {
             case.dir = place.join(&case.dir);
-            for artifact in &mut result.artifacts {
+            for artifact in earlier.iter_mut().chain([result]).flat_map(|end| &mut end.artifacts) {
                 *artifact = case.dir.join(&artifact);
             }
         }
         let (counts, shards) = (Counts::of(&cases), ShardTimes::of(&cases));
         Self { v: SUMMARY_VERSION, run, finished, counts, shards, cases }
-    }
-}
-
-/// Something that is wrong with the run itself, whatever its cases came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
-    /// What is concerned.
-    pub name: String,
-    /// [`Outcome::Interrupted`] or [`Outcome::Error`].
-    pub outcome: Outcome,
-    /// What is wrong with it.
-    pub reason: String,
-}
-
-impl Summary {
-    /// All that is wrong with the run itself. It has proven nothing, even if all its cases did,
-    /// when it did not come to its own end, or when its plan had no case.
-    pub fn troubles(&self) -> Vec<Trouble> {
-        let of_run = |outcome, reason: &str| Trouble {
-            name: "run".to_owned(),
-            outcome,
-            reason: reason.to_owned(),
-        };
-        match self.finished {
-            None => vec![of_run(Outcome::Interrupted, "the run was cut off before its end")],
-            Some(RunFinished { interrupted: true, .. }) => {
-                vec![of_run(Outcome::Interrupted, "the run was told to stop before its end")]
-            }
-            // A shard may be empty, as long as the others are not.
-            Some(_) if self.run.plan.cases == 0 => {
-                vec![of_run(Outcome::Error, "the plan had no case")]
-            }
-            Some(_) => Vec::new(),
-        }
     }
 }
 

@@ -9,7 +9,7 @@ fn cases(took: &[(&str, Option<&str>, f64)]) -> Vec<CaseView> {
             case.scenario = (*scenario).to_owned();
             let mut result = result(scenario, Outcome::Ready, None);
             result.seconds = *seconds;
-            CaseView { case, result }
+            CaseView { case, result, earlier: Vec::new() }
         })
         .collect()
 }
@@ -28,7 +28,7 @@ fn a_scenario_takes_the_median_of_its_repeats_to_a_tenth_of_a_second() {
 #[test]
 fn a_run_that_is_no_measure_is_refused() {
     let mut bad = cases(&[("a", None, 1.0), ("b", None, 2.0)]);
-    for outcome in [Outcome::Failed, Outcome::Interrupted, Outcome::Skipped] {
+    for outcome in [Outcome::Failed, Outcome::Flaky, Outcome::Interrupted, Outcome::Skipped] {
         bad[1].result.outcome = outcome;
         let refused = Timings::measured(&bad).unwrap_err();
         assert_eq!(refused, NotMeasured::NotReady { case: "b".to_owned() });
