@@ -9,6 +9,7 @@ use std::{fs, io};
 use camino::{Utf8Path, Utf8PathBuf};
 use futures_util::FutureExt;
 
+use crate::deaths::Deaths;
 use crate::journal::{BrowserInfo, CaseResult};
 use crate::plan::Job;
 use crate::redact::Redactor;
@@ -96,6 +97,7 @@ async fn on_a_stage(
     artifacts: &Utf8Path,
     temp: &Utf8Path,
 ) -> (Verdict, Ground) {
+    let deaths = Deaths::default();
     let config = StageConfig {
         browser: Utf8Path::new(&common.browser.path),
         node: &common.node,
@@ -103,6 +105,7 @@ async fn on_a_stage(
         artifacts,
         page: page_of(common, job),
         redactor: &common.redactor,
+        deaths: &deaths,
     };
     let mut stage = match Stage::set(config).await {
         Ok(stage) => stage,
@@ -113,18 +116,19 @@ async fn on_a_stage(
             stage.front.patch(patch);
         }
     }
-    let story = AssertUnwindSafe(tell(&mut stage, job)).catch_unwind();
-    let told = match tokio::time::timeout(common.timeout, story).await {
-        Ok(Ok(Ok(stamp))) => Ok(stamp),
-        Ok(Ok(Err(error))) if error.is_missed_edge() => {
+    let told = AssertUnwindSafe(tell(&mut stage, job)).catch_unwind();
+    let told = tokio::select! {
+        told = told => told,
+        death = deaths.first() => Ok(Err(StageError::Death(death))),
+        () = tokio::time::sleep(common.timeout) => Ok(Err(StageError::TooLong(common.timeout))),
+    };
+    let told = match told {
+        Ok(Ok(stamp)) => Ok(stamp),
+        Ok(Err(error)) if error.is_missed_edge() => {
             Err(Verdict::without_stamp(Outcome::Inconclusive, error.to_string()))
         }
-        Ok(Ok(Err(error))) => Err(broken(error.to_string())),
-        Ok(Err(panic)) => Err(broken(format!("the scenario panicked: {}", message_of(&*panic)))),
-        Err(_) => {
-            let seconds = common.timeout.as_secs_f64();
-            Err(broken(format!("the scenario ran longer than {seconds} s; see --timeout")))
-        }
+        Ok(Err(error)) => Err(broken(error.to_string())),
+        Err(panic) => Err(broken(format!("the scenario panicked: {}", message_of(&*panic)))),
     };
     if told.is_err() {
         // Whatever broke may have taken the page with it; then there is nothing to show.

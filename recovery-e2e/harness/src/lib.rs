@@ -3,6 +3,7 @@
 mod break_late;
 pub mod case;
 pub mod cli;
+pub mod deaths;
 pub mod descendants;
 pub mod edge;
 pub mod files;

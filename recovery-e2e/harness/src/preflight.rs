@@ -2,6 +2,7 @@
 
 use camino::Utf8Path;
 
+use crate::deaths::Deaths;
 use crate::redact::Redactor;
 use crate::stage::browser::{Browser, BrowserError};
 use crate::stage::node::{Node, NodeConfig, NodeError};
@@ -32,9 +33,11 @@ pub async fn check(
 ) -> Result<String, PreflightError> {
     let folder = temp.join("preflight");
     std::fs::create_dir_all(&folder).map_err(PreflightError::Temp)?;
+    // Nobody listens: what ends here is told by what it does not answer.
+    let deaths = Deaths::default();
     let version = async {
         let log = folder.join("browser.log");
-        let browser = Browser::launch(browser, &folder, &log, redactor).await?;
+        let browser = Browser::launch(browser, &folder, &log, redactor, &deaths).await?;
         let version = browser.version().await;
         browser.close().await;
         Ok::<_, PreflightError>(version?)
@@ -47,6 +50,7 @@ pub async fn check(
             retry_ms: None,
             log: &folder.join("node.log"),
             redactor,
+            deaths: &deaths,
         })
         .await?;
         node.kill().await;

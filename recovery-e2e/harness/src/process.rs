@@ -7,6 +7,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 
+use crate::deaths::{Deaths, Watch};
 use crate::descendants;
 
 /// The variable by which a child and all that it starts are known as this child's.
@@ -20,24 +21,32 @@ pub struct Process {
     mark: String,
     /// The group's id, until the group is empty: the kernel may then give it to others.
     group: Option<Pid>,
+    /// Gone once its end is asked for.
+    watch: Option<Watch>,
 }
 
 impl Process {
     /// Starts `command` at the head of its own group, with nothing to read and its output piped.
     ///
+    /// That it ends before [`Process::stop`] or [`Process::kill`] is reported to `deaths`, where
+    /// it is known as `name`.
+    ///
     /// # Errors
     /// What the kernel says when it cannot be started.
-    pub fn start(mut command: Command) -> io::Result<Process> {
-        let name = format!("{:016x}", getrandom::u64().map_err(io::Error::other)?);
+    pub fn start(name: &str, mut command: Command, deaths: &Deaths) -> io::Result<Process> {
+        let mark = format!("{:016x}", getrandom::u64().map_err(io::Error::other)?);
         command
-            .env(MARK, &name)
+            .env(MARK, &mark)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0);
         let child = descendants::spawn(&mut command)?;
         let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        Ok(Process { child, mark: format!("{MARK}={name}"), group })
+        let mark = format!("{MARK}={mark}");
+        let mut process = Process { child, mark, group, watch: None };
+        process.watch = group.map(|pid| deaths.watch(name, pid)).transpose()?;
+        Ok(process)
     }
 
     /// Its id; none after its end.
@@ -58,6 +67,7 @@ impl Process {
     /// Asks it to end by SIGTERM, and returns its status, or none when it has not ended after
     /// `patience`. What is left of the group is killed either way.
     pub async fn stop(&mut self, patience: Duration) -> Option<ExitStatus> {
+        self.watch = None;
         if let Some(group) = self.group {
             let _ = rustix::process::kill_process(group, Signal::TERM);
         }
@@ -70,6 +80,7 @@ impl Process {
     /// returns when nothing of it runs any more.
     pub async fn kill(&mut self) {
         let Some(group) = self.group else { return };
+        self.watch = None;
         // An error here means that it has ended already, and the wait tells that too.
         let _ = self.child.start_kill();
         let _ = self.child.wait().await;
@@ -94,15 +105,17 @@ impl Drop for Process {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
     use tokio::io::{AsyncBufReadExt, BufReader};
 
     use super::*;
+    use crate::edge;
 
     /// A shell that starts a child in its group, prints the child's pid, and waits for ever.
     fn parent_and_child(trap: &str) -> Process {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{trap} sleep 1000 & echo $!; wait; wait; wait")]);
-        Process::start(command).unwrap()
+        Process::start("shell", command, &Deaths::default()).unwrap()
     }
 
     async fn child_of(process: &mut Process) -> String {
@@ -113,6 +126,32 @@ mod tests {
     fn is_alive(pid: &str) -> bool {
         std::fs::read_to_string(format!("/proc/{pid}/stat"))
             .is_ok_and(|stat| !stat.contains(") Z "))
+    }
+
+    #[tokio::test]
+    async fn a_process_that_ends_unasked_is_reported_with_how_it_ended() {
+        for (script, end) in [("exit 3", "exit code 3"), ("kill -9 $$", "signal 9")] {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            let deaths = Deaths::default();
+            let _process = Process::start("node", command, &deaths).unwrap();
+            let first = edge::within("the report", deaths.first(), || "none".to_owned()).await;
+            assert_eq!(first.unwrap(), format!("the node ended without being asked to: {end}"));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_process_whose_end_is_asked_for_is_not_reported() {
+        descendants::adopt_orphans().unwrap();
+        let deaths = Deaths::default();
+        for _ in 0..20 {
+            let mut command = Command::new("sleep");
+            command.arg("1000");
+            let mut process = Process::start("node", command, &deaths).unwrap();
+            process.kill().await;
+        }
+        // A report would be there: the kills above have been waited for.
+        assert!(deaths.first().now_or_never().is_none());
     }
 
     #[tokio::test]
@@ -130,7 +169,7 @@ mod tests {
         descendants::adopt_orphans().unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", "setsid sh -c 'echo $$; sleep 1000; :' & wait"]);
-        let mut process = Process::start(command).unwrap();
+        let mut process = Process::start("shell", command, &Deaths::default()).unwrap();
         let escaped = child_of(&mut process).await;
         assert!(is_alive(&escaped));
         process.kill().await;
@@ -150,9 +189,9 @@ mod tests {
     async fn a_process_that_obeys_sigterm_tells_its_status() {
         let mut command = Command::new("sh");
         command.args(["-c", "trap 'exit 7' TERM; echo ready; while :; do sleep 1000 & wait; done"]);
-        let mut process = Process::start(command).unwrap();
+        let mut process = Process::start("shell", command, &Deaths::default()).unwrap();
         assert_eq!(child_of(&mut process).await, "ready");
-        let status = process.stop(crate::edge::DEADLINE).await.unwrap();
+        let status = process.stop(edge::DEADLINE).await.unwrap();
         assert_eq!(status.code(), Some(7));
     }
 }

@@ -8,11 +8,12 @@ pub mod node;
 pub mod page;
 pub mod wire;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use hyper::body::Bytes;
 
+use crate::deaths::Deaths;
 use crate::edge::{self, EdgeMissed};
 use crate::front::{Front, FrontConfig, FrontError, LocalPage};
 use crate::journal::Phase;
@@ -52,6 +53,10 @@ pub enum StageError {
     Log(#[from] LogError),
     #[error(transparent)]
     Edge(#[from] EdgeMissed),
+    #[error("{0}; its log in the scenario's folder may say why")]
+    Death(String),
+    #[error("the scenario ran longer than {} s; see --timeout", .0.as_secs_f64())]
+    TooLong(Duration),
 }
 
 /// What a stage is made of and where it may write.
@@ -68,6 +73,8 @@ pub struct StageConfig<'a> {
     pub page: PageSettings,
     /// Learns every secret of the stage.
     pub redactor: &'a Redactor,
+    /// Told if the node or the browser ends by itself.
+    pub deaths: &'a Deaths,
 }
 
 /// A running stage. Dropping it ends all of its processes; [`Stage::close`] also waits for that.
@@ -142,9 +149,16 @@ impl Stage {
             retry_ms: config.page.clock.retry_ms(),
             log: &node_log,
             redactor: config.redactor,
+            deaths: config.deaths,
         });
         let browser_log = config.artifacts.join("browser.log");
-        let browser = Browser::launch(config.browser, config.temp, &browser_log, config.redactor);
+        let browser = Browser::launch(
+            config.browser,
+            config.temp,
+            &browser_log,
+            config.redactor,
+            config.deaths,
+        );
         let (node, browser) = tokio::join!(node, browser);
         let (node, browser) = (node?, browser?);
         front.point_at(node.address());

@@ -156,6 +156,20 @@ fn a_scenario_that_runs_longer_than_its_time_is_an_error_and_its_stage_ends() {
 
 #[test]
 #[ignore = "needs a browser: cargo xtask test"]
+fn a_node_that_dies_by_itself_is_an_error_of_its_case_and_the_others_go_on() {
+    let scratch = Scratch::new();
+    let mut harness = in_the_middle(&scratch);
+    harness.kill_child("recovery-node");
+    harness.wait_for_line("1 passed, 1 failed");
+    let view = journal::read(&scratch.out().join(journal::FILE_NAME)).unwrap();
+    let result = &view.cases[1].result;
+    assert_eq!(result.outcome, Outcome::Error);
+    let reason = result.reason.as_deref().unwrap_or_default();
+    assert!(reason.contains("the node ended without being asked to: signal 9"), "{reason}");
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test"]
 fn no_artifact_holds_a_token_a_cookie_or_a_login_url() {
     let scratch = Scratch::new();
     let node = std::env::var("E2E_NODE").expect("`cargo xtask test` sets E2E_NODE");

@@ -95,7 +95,7 @@ pub fn is_local_path(next: &str) -> bool {
         && !next.chars().any(char::is_control)
 }
 
-fn read_or_make(path: &Utf8Path) -> Result<String, SecretError> {
+pub fn read_or_make(path: &Utf8Path) -> Result<String, SecretError> {
     let failed = |source| SecretError::File { path: path.to_owned(), source };
     let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => make(path).map_err(failed)?,

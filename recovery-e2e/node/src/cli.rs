@@ -11,7 +11,7 @@ use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
-use crate::lane::Limits;
+use crate::feed::Limits;
 use crate::origin::Origin;
 use crate::ring::Bounds;
 use crate::serve::{self, ServeError};
@@ -58,6 +58,9 @@ pub struct Settings {
     /// Milliseconds between the comments that keep a stream open.
     #[arg(long, default_value = "5000", value_name = "MS", value_parser = positive)]
     pub ping_ms: u64,
+    /// Milliseconds between the numbers of all that is loaded, on the global stream.
+    #[arg(long, default_value = "10000", value_name = "MS", value_parser = positive)]
+    pub aggregate_ms: u64,
     /// Events that a workstream keeps for replay.
     #[arg(long, default_value_t = 50_000, value_name = "N")]
     pub ring_events: usize,
@@ -82,6 +85,11 @@ impl Settings {
             ring: Bounds { events: self.ring_events, bytes: self.ring_bytes },
             listener: Bounds { events: self.listener_events, bytes: self.listener_bytes },
         }
+    }
+
+    /// The time between two aggregates.
+    pub fn aggregate(&self) -> Duration {
+        Duration::from_millis(self.aggregate_ms)
     }
 
     /// The time between pings.

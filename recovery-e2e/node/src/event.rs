@@ -4,7 +4,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::cursor::{EventId, RowId};
-use crate::replay::Reason;
+use crate::replay::{Reason, Span};
 
 /// What a workstream is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -160,20 +160,32 @@ pub enum Event<'a> {
     },
 }
 
+/// An event stamped with its workstream.
+#[derive(Debug, Serialize)]
+pub struct Stamped<'a> {
+    /// The event.
+    #[serde(flatten)]
+    pub event: &'a Event<'a>,
+    /// The workstream.
+    pub ws_id: &'a str,
+}
+
+impl Event<'_> {
+    /// What a connection is told whose cursor `span` cannot continue.
+    pub fn truncated(reason: Reason, lost_count: Option<u64>, span: &Span) -> Self {
+        let earliest_available_id = span.first_id().map(|id| id.to_string());
+        Self::ReplayTruncated { reason, lost_count, earliest_available_id }
+    }
+}
+
 /// An event that belongs to one connection: no id, so a browser keeps the last one it saw.
-pub fn connection_frame(event: &Event<'_>) -> Bytes {
+pub fn connection_frame(event: &impl Serialize) -> Bytes {
     format!("data: {}\n\n", json(event)).into()
 }
 
-/// An event of the ring, stamped with its id and its workstream.
-pub fn ring_frame(id: EventId, ws_id: &str, event: &Event<'_>) -> Bytes {
-    #[derive(Serialize)]
-    struct Stamped<'a> {
-        #[serde(flatten)]
-        event: &'a Event<'a>,
-        ws_id: &'a str,
-    }
-    format!("id: {id}\ndata: {}\n\n", json(&Stamped { event, ws_id })).into()
+/// An event of a ring, stamped with its id.
+pub fn ring_frame(id: EventId, event: &impl Serialize) -> Bytes {
+    format!("id: {id}\ndata: {}\n\n", json(event)).into()
 }
 
 fn json(value: &impl Serialize) -> String {
@@ -189,7 +201,8 @@ mod tests {
     fn a_frame_is_one_data_line_whatever_the_text() {
         let row_id = RowId::new(epoch(1), 2);
         let event = Event::Content { text: "a\nb\r\n\ndata: x", row_id: &row_id };
-        let frame = ring_frame(EventId { epoch: epoch(1), seq: 7 }, "w", &event);
+        let stamped = Stamped { event: &event, ws_id: "w" };
+        let frame = ring_frame(EventId { epoch: epoch(1), seq: 7 }, &stamped);
         assert_eq!(
             std::str::from_utf8(&frame).unwrap(),
             "id: 0000000000000001-7\n\

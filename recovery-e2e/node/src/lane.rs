@@ -5,25 +5,16 @@
 //! the live queue, and never in none of them. Nothing waits and nothing touches a disk or a
 //! socket under the lock.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytes::Bytes;
-
-use crate::cursor::{Cursor, Epoch, EventId, HandoffToken, RowId};
-use crate::event::{Activity, ClearReason, Event, ResyncReason, connection_frame, ring_frame};
-use crate::listener::{self, Listener, Sender};
-use crate::replay::{Ask, Proof, Shape, Span, decide};
-use crate::ring::{Bounds, Ring};
+use crate::cursor::{Cursor, EventId, HandoffToken, RowId};
+use crate::event::{Activity, ClearReason, Event, ResyncReason, Stamped, connection_frame};
+use crate::feed::{Connection, Feed, Limits};
+#[cfg(feature = "control")]
+use crate::replay::Span;
+use crate::replay::{Ask, Proof, Shape, decide};
+use crate::roster::Roster;
 use crate::store::Row;
-
-/// How much a lane and each of its connections may hold.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Of the lane's ring.
-    pub ring: Bounds,
-    /// Of each connection's queue.
-    pub listener: Bounds,
-}
 
 /// What a connection presents, as it stands in the request.
 #[derive(Clone, Copy, Debug)]
@@ -34,15 +25,6 @@ pub struct Presented<'a> {
     pub query: Cursor,
     /// The handoff token of the query.
     pub token: Option<&'a str>,
-}
-
-/// What a connection is sent: first these frames, then what comes through the listener.
-#[derive(Debug)]
-pub struct Connection {
-    /// Everything up to the present.
-    pub past: Vec<Bytes>,
-    /// The future; none when the connection was refused.
-    pub live: Option<Listener>,
 }
 
 /// How the streaming of a turn ended.
@@ -70,15 +52,13 @@ pub struct Live {
 pub struct Lane {
     ws_id: String,
     name: String,
-    epoch: Epoch,
-    limits: Limits,
+    roster: Arc<Roster>,
     state: Mutex<State>,
 }
 
 #[derive(Debug)]
 struct State {
-    ring: Ring,
-    listeners: Vec<Sender>,
+    feed: Feed,
     activity: Activity,
     live: Option<Live>,
     /// Admissions, truncations and losses so far.
@@ -101,15 +81,14 @@ impl Lane {
         name: &str,
         turns: u32,
         limits: Limits,
+        roster: Arc<Roster>,
     ) -> Result<Self, getrandom::Error> {
         Ok(Self {
             ws_id: ws_id.to_owned(),
             name: name.to_owned(),
-            epoch: Epoch::fresh()?,
-            limits,
+            roster,
             state: Mutex::new(State {
-                ring: Ring::new(limits.ring),
-                listeners: Vec::new(),
+                feed: Feed::new(limits)?,
                 activity: Activity::Idle,
                 live: None,
                 revision: 0,
@@ -226,7 +205,7 @@ impl Lane {
                 Some(_) => Proof::Stale,
             },
         };
-        let span = lane.span();
+        let span = lane.state.feed.span();
         let mut past = Vec::new();
         let mut tell = |event: Event<'_>| past.push(connection_frame(&event));
         let replay_from = match decide(&ask, &span) {
@@ -235,11 +214,7 @@ impl Lane {
                 return Connection { past, live: None };
             }
             Shape::Truncated { reason, lost } => {
-                tell(Event::ReplayTruncated {
-                    reason,
-                    lost_count: lost,
-                    earliest_available_id: span.first_id().map(|id| id.to_string()),
-                });
+                tell(Event::truncated(reason, lost, &span));
                 None
             }
             Shape::Fresh { bootstrap } => {
@@ -257,25 +232,14 @@ impl Lane {
         if let (None, Some(live)) = (replay_from, &lane.state.live) {
             tell(Event::InProgressSnapshot { content: &live.text, row_id: &live.row_id });
         }
-        let before = past.len();
-        if let Some(after) = replay_from {
-            past.extend(lane.state.ring.after(after).cloned());
-        }
-        let count = past.len() - before;
-        past.push(connection_frame(&Event::ReplayComplete { count }));
-        // Those that left are forgotten here, where their number could grow.
-        lane.state.listeners.retain(Sender::is_alive);
-        let (sender, listener) = listener::channel(self.limits.listener);
-        lane.state.listeners.push(sender);
-        Connection { past, live: Some(listener) }
+        lane.state.feed.connect(past, replay_from)
     }
 
     /// What the ring holds, and how many connections listen.
     #[cfg(feature = "control")]
     pub fn span(&self) -> (Span, usize) {
-        let lane = self.locked();
-        let listeners = lane.state.listeners.iter().filter(|sender| sender.is_alive()).count();
-        (lane.span(), listeners)
+        let feed = &self.locked().state.feed;
+        (feed.span(), feed.listeners())
     }
 
     fn locked(&self) -> Locked<'_> {
@@ -293,32 +257,22 @@ struct Locked<'a> {
 
 impl Locked<'_> {
     fn token(&self) -> HandoffToken {
-        HandoffToken { epoch: self.lane.epoch, revision: self.state.revision }
-    }
-
-    fn span(&self) -> Span {
-        let ring = &self.state.ring;
-        Span { epoch: self.lane.epoch, first: ring.first(), head: ring.head() }
+        HandoffToken { epoch: self.state.feed.epoch(), revision: self.state.revision }
     }
 
     fn name_row(&mut self) -> RowId {
         self.state.row_names += 1;
-        RowId::new(self.lane.epoch, self.state.row_names)
+        RowId::new(self.state.feed.epoch(), self.state.row_names)
     }
 
     fn enter(&mut self, activity: Activity) -> EventId {
         self.state.activity = activity;
+        self.lane.roster.enter(&self.lane.ws_id, activity);
         self.publish(&Event::StateChange { state: activity })
     }
 
     fn publish(&mut self, event: &Event<'_>) -> EventId {
-        let id = EventId { epoch: self.lane.epoch, seq: self.state.ring.next_seq() };
-        let frame = ring_frame(id, &self.lane.ws_id, event);
-        for listener in &self.state.listeners {
-            listener.push(&frame);
-        }
-        self.state.ring.push(frame);
-        id
+        self.state.feed.publish(&Stamped { event, ws_id: &self.lane.ws_id })
     }
 }
 

@@ -14,6 +14,7 @@ mod cursor;
 mod event;
 #[cfg(feature = "control")]
 mod faults;
+mod feed;
 mod flight;
 mod history;
 mod http;
@@ -25,6 +26,7 @@ mod node;
 mod origin;
 mod replay;
 mod ring;
+mod roster;
 mod serve;
 mod store;
 mod turn;

@@ -14,6 +14,7 @@ use crate::cli::Settings;
 use crate::faults::Faults;
 use crate::metrics::Metrics;
 use crate::model::Model;
+use crate::roster::Roster;
 use crate::store::{Store, StoreError, Stored};
 use crate::workstream::Workstream;
 
@@ -38,6 +39,8 @@ pub struct Node {
     pub store: Store,
     /// What answers in it.
     pub model: Model,
+    /// What is loaded, and the global lane.
+    pub roster: Arc<Roster>,
     /// What it has counted.
     pub metrics: Metrics,
     /// Cancelled when it is to stop.
@@ -53,12 +56,19 @@ pub struct Node {
 
 impl Node {
     /// A node with nothing loaded.
-    pub fn new(settings: Settings, secrets: Secrets, store: Store, model: Model) -> Self {
+    pub fn new(
+        settings: Settings,
+        secrets: Secrets,
+        store: Store,
+        model: Model,
+        roster: Roster,
+    ) -> Self {
         Self {
             settings,
             secrets,
             store,
             model,
+            roster: Arc::new(roster),
             metrics: Metrics::default(),
             stop: CancellationToken::new(),
             work: TaskTracker::new(),
@@ -82,6 +92,7 @@ impl Node {
         let ws = Arc::new(Workstream::load(stored.clone(), self)?);
         let mut loaded = self.loaded.lock().await;
         self.store.create(stored).await?;
+        self.roster.admit(ws.entry());
         loaded.insert(ws_id, ws.clone());
         Ok(ws)
     }
@@ -99,16 +110,16 @@ impl Node {
             return Ok(None);
         };
         let ws = Arc::new(Workstream::load(stored, self)?);
+        self.roster.admit(ws.entry());
         loaded.insert(ws_id.to_owned(), ws.clone());
         tracing::info!(ws_id, "loaded");
         Ok(Some(ws))
     }
 
-    /// What is loaded, by name.
+    /// What is loaded, in no order.
+    #[cfg(feature = "control")]
     pub async fn loaded(&self) -> Vec<Arc<Workstream>> {
-        let mut loaded: Vec<_> = self.loaded.lock().await.values().cloned().collect();
-        loaded.sort_by(|a, b| (&a.name, &a.ws_id).cmp(&(&b.name, &b.ws_id)));
-        loaded
+        self.loaded.lock().await.values().cloned().collect()
     }
 
     /// Runs `work` to its end, also when whoever asked for it goes away: what is committed must
@@ -152,6 +163,8 @@ pub mod tests {
         let secrets = Secrets::load(path, None).unwrap();
         let store = Store::open(path.join("node.sqlite").as_std_path()).unwrap();
         let model = Model::new("m".into(), None).unwrap();
-        TestNode { node: Arc::new(Node::new(settings, secrets, store, model)), _folder: folder }
+        let roster = Roster::new("node".into(), settings.limits()).unwrap();
+        let node = Node::new(settings, secrets, store, model, roster);
+        TestNode { node: Arc::new(node), _folder: folder }
     }
 }

@@ -13,12 +13,14 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
-use crate::auth::{SecretError, Secrets};
+use crate::auth::{self, SecretError, Secrets};
 use crate::cli::Settings;
 use crate::http;
 use crate::model::Model;
 use crate::node::Node;
+use crate::roster::Roster;
 use crate::store::{Store, StoreError};
 
 /// How long a stop waits for connections and turns to end.
@@ -52,6 +54,9 @@ pub enum ServeError {
         /// Why.
         source: StoreError,
     },
+    /// There is no randomness for an epoch.
+    #[error("the operating system gives no random bytes: {0}; start again")]
+    Random(#[from] getrandom::Error),
     /// The HTTP client cannot be used.
     #[error("cannot set up the model's client: {0}")]
     Model(#[from] reqwest::Error),
@@ -116,7 +121,11 @@ pub async fn start(settings: Settings) -> Result<Running, ServeError> {
     let address = listener.local_addr().map_err(failed)?;
     let on = |kind| signal(kind).map_err(ServeError::Signals);
     let signals = [on(SignalKind::terminate())?, on(SignalKind::interrupt())?];
-    let node = Arc::new(Node::new(settings, secrets, store, model));
+    // It has the form of a secret, and is none.
+    let node_id = auth::read_or_make(&settings.data_dir.join("node-id"))?;
+    let roster = Roster::new(node_id, settings.limits())?;
+    let node = Arc::new(Node::new(settings, secrets, store, model, roster));
+    node.work.spawn(tell_numbers(node.clone()));
     // An event is to leave at once, not when the peer has acknowledged the one before it.
     let listener = listener.tap_io(|connection| {
         if let Err(error) = connection.set_nodelay(true) {
@@ -172,6 +181,15 @@ impl Running {
         }
         self.node.store.close();
         if asked { Ok(()) } else { Err(ServeError::Ended) }
+    }
+}
+
+/// Tells the global lane the numbers of all that is loaded, until the node stops.
+async fn tell_numbers(node: Arc<Node>) {
+    let period = node.settings.aggregate();
+    let mut due = tokio::time::interval_at(Instant::now() + period, period);
+    while node.stop.run_until_cancelled(due.tick()).await.is_some() {
+        node.roster.aggregate();
     }
 }
 

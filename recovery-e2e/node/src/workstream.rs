@@ -9,6 +9,7 @@ use crate::event::Activity;
 use crate::history::Reads;
 use crate::lane::{Ending, Lane};
 use crate::node::Node;
+use crate::roster::Entry;
 use crate::store::{Role, Row, Store, StoreError, Stored};
 use crate::turn::{self, TurnError};
 
@@ -58,7 +59,13 @@ impl Workstream {
     /// # Errors
     /// When the operating system gives no random bytes.
     pub fn load(stored: Stored, node: &Node) -> Result<Self, getrandom::Error> {
-        let lane = Lane::new(&stored.ws_id, &stored.name, stored.turns, node.settings.limits())?;
+        let lane = Lane::new(
+            &stored.ws_id,
+            &stored.name,
+            stored.turns,
+            node.settings.limits(),
+            node.roster.clone(),
+        )?;
         Ok(Self {
             ws_id: stored.ws_id,
             name: stored.name,
@@ -67,6 +74,11 @@ impl Workstream {
             journal: Mutex::new(()),
             reads: Reads::new(),
         })
+    }
+
+    /// It, as lists show it.
+    pub fn entry(&self) -> Entry {
+        Entry::interactive(&self.ws_id, &self.name, self.lane.activity())
     }
 
     /// Stores a user row and starts its turn. A send of a known id is accepted without either.

@@ -7,6 +7,7 @@ use futures_util::StreamExt;
 use tokio::process::Command;
 use tokio::task::JoinHandle;
 
+use crate::deaths::Deaths;
 use crate::edge::{self, EdgeMissed};
 use crate::process::Process;
 use crate::redact::Redactor;
@@ -91,7 +92,8 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts `program` with a fresh profile in `folder`; what it prints goes to `log`.
+    /// Starts `program` with a fresh profile in `folder`; what it prints goes to `log`,
+    /// and `deaths` is told if it ends by itself.
     ///
     /// # Errors
     /// When it cannot be started or is no browser.
@@ -100,6 +102,7 @@ impl Browser {
         folder: &Utf8Path,
         log: &Utf8Path,
         redactor: &Redactor,
+        deaths: &Deaths,
     ) -> Result<Browser, BrowserError> {
         let mut command = Command::new(program);
         command
@@ -109,7 +112,7 @@ impl Browser {
             .arg(format!("--user-data-dir={}", folder.join("profile")))
             .env("XDG_CONFIG_HOME", folder.join("config"))
             .env("XDG_CACHE_HOME", folder.join("cache"));
-        let mut process = Process::start(command)
+        let mut process = Process::start("browser", command, deaths)
             .map_err(|source| BrowserError::Start { program: program.to_owned(), source })?;
 
         let log = LogFile::create(log, redactor.clone())?;

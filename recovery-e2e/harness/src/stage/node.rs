@@ -9,6 +9,7 @@ use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 
+use crate::deaths::Deaths;
 use crate::edge::{self, EdgeMissed};
 use crate::process::Process;
 use crate::redact::Redactor;
@@ -65,6 +66,8 @@ pub struct NodeConfig<'a> {
     pub log: &'a Utf8Path,
     /// Learns the node's token.
     pub redactor: &'a Redactor,
+    /// Told if it ends by itself.
+    pub deaths: &'a Deaths,
 }
 
 /// A running node. Dropping it kills all of its processes.
@@ -90,7 +93,7 @@ impl Node {
             .args(["--public-origin", config.public_origin])
             .args(["--control-socket", control_socket.as_str()])
             .args(config.retry_ms.map(|range| format!("--retry-ms={range}")));
-        let mut process = Process::start(command)
+        let mut process = Process::start("node", command, config.deaths)
             .map_err(|source| NodeError::Start { program: config.program.to_owned(), source })?;
 
         let log = LogFile::create(config.log, config.redactor.clone())?;

@@ -108,6 +108,15 @@ impl Harness {
         children(self.outer())[0]
     }
 
+    /// Kills a child of the inner process by a part of its command line.
+    pub fn kill_child(&self, named: &str) {
+        let is_named = |pid: &Pid| {
+            fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|it| it.contains(named))
+        };
+        let pid = children(self.inner()).into_iter().find(is_named).unwrap();
+        rustix::process::kill_process(pid, Signal::KILL).unwrap();
+    }
+
     /// Sends a signal to one process, waits until it and everything below the outer process has
     /// ended, and returns how the outer one did.
     pub fn end_by(mut self, signal: Signal, to: Pid) -> ExitStatus {

@@ -38,6 +38,7 @@ pub fn router(node: Arc<Node>) -> Router {
         .route("/", get(assets::index))
         .route("/ws/{ws_id}", get(assets::workstream))
         .route("/v1/api/workstreams", get(routes::list).post(routes::create))
+        .route("/v1/api/events/global", get(sse::global_events))
         .route("/v1/api/workstreams/{ws_id}", get(routes::detail))
         .route("/v1/api/workstreams/{ws_id}/send", post(routes::send))
         .route("/v1/api/workstreams/{ws_id}/rewind", post(routes::rewind))

@@ -19,6 +19,8 @@ use crate::auth::is_local_path;
 use crate::event::Activity;
 use crate::model;
 use crate::node::Node;
+use crate::roster::Entry;
+use crate::store::Stored;
 use crate::workstream::{Rewound, Sent, Workstream};
 
 /// Rows of a history if the request names no limit, and at most (protocol, "HTTP").
@@ -69,13 +71,12 @@ pub async fn login(State(node): State<Arc<Node>>, params: Params) -> Answer<Resp
 }
 
 pub async fn list(State(node): State<Arc<Node>>, params: Params) -> Answer {
-    let loaded = node.loaded().await;
-    let mut all: Vec<_> =
-        loaded.iter().map(|ws| summary(&ws.ws_id, &ws.name, ws.lane.activity())).collect();
+    let mut all = node.roster.list();
     if param(&params, "stored") == Some("1") {
-        let stored = node.store.all().await?;
-        let asleep = stored.iter().filter(|ws| !loaded.iter().any(|other| other.ws_id == ws.ws_id));
-        all.extend(asleep.map(|ws| summary(&ws.ws_id, &ws.name, Activity::Idle)));
+        let mut asleep = node.store.all().await?;
+        asleep.retain(|ws| !all.iter().any(|loaded| loaded.ws_id == ws.ws_id));
+        let entry = |ws: &Stored| Entry::interactive(&ws.ws_id, &ws.name, Activity::Idle);
+        all.extend(asleep.iter().map(entry));
     }
     Ok(Json(json!({ "workstreams": all })))
 }
@@ -101,8 +102,8 @@ pub async fn create(
     Ok((StatusCode::CREATED, Json(answer)).into_response())
 }
 
-pub async fn detail(Opened(ws): Opened) -> Json<Value> {
-    Json(summary(&ws.ws_id, &ws.name, ws.lane.activity()))
+pub async fn detail(Opened(ws): Opened) -> Json<Entry> {
+    Json(ws.entry())
 }
 
 pub async fn send(
@@ -161,16 +162,6 @@ pub async fn history(State(node): State<Arc<Node>>, Opened(ws): Opened, params: 
         "cursor": null,
         "handoff_token": history.token.to_string(),
     })))
-}
-
-fn summary(ws_id: &str, name: &str, state: Activity) -> Value {
-    json!({
-        "ws_id": ws_id,
-        "name": name,
-        "state": state,
-        "kind": "interactive",
-        "parent_ws_id": null,
-    })
 }
 
 /// Reads a JSON body; what is wrong with it becomes the answer.

@@ -1,4 +1,4 @@
-//! The event stream of a pane.
+//! The event streams of panes, and the global one.
 
 use std::convert::Infallible;
 use std::ops::RangeInclusive;
@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::routes::{Opened, Params, param};
 use crate::cursor::Cursor;
 use crate::event::{Event, connection_frame};
+use crate::feed::Connection;
 use crate::lane::Presented;
 use crate::listener::{Listener, Next};
 use crate::node::Node;
@@ -25,21 +26,38 @@ pub async fn events(
     params: Params,
     headers: HeaderMap,
 ) -> Response {
+    let (header, query) = cursors(&params, &headers);
+    let token = param(&params, "history_token");
+    let connection = ws.lane.connect(&Presented { header, query, token });
+    stream(&node, connection)
+}
+
+pub async fn global_events(
+    State(node): State<Arc<Node>>,
+    params: Params,
+    headers: HeaderMap,
+) -> Response {
+    let (header, query) = cursors(&params, &headers);
+    let connection = node.roster.connect(header, query);
+    stream(&node, connection)
+}
+
+/// The cursors of the header and of the query.
+fn cursors(params: &Params, headers: &HeaderMap) -> (Cursor, Cursor) {
     // A header that is no text is one that no node gave out.
     let header = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("malformed"));
-    let connection = ws.lane.connect(&Presented {
-        header: Cursor::read(header),
-        query: Cursor::read(param(&params, "last_event_id")),
-        token: param(&params, "history_token"),
-    });
+    (Cursor::read(header), Cursor::read(param(params, "last_event_id")))
+}
+
+fn stream(node: &Node, connection: Connection) -> Response {
     let retry = Bytes::from(format!("retry: {}\n\n", pick(&node.settings.retry_ms)));
     let past = stream::iter([retry].into_iter().chain(connection.past));
-    let ping = node.settings.ping();
+    let (ping, stop) = (node.settings.ping(), node.stop.clone());
     let live = stream::iter(connection.live)
         .map(move |listener| {
             let mut ping = interval_at(Instant::now() + ping, ping);
             ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-            live(Live { listener, ping, stop: node.stop.clone() })
+            live(Live { listener, ping, stop: stop.clone() })
         })
         .flatten();
     let body = Body::from_stream(past.chain(live).map(Ok::<_, Infallible>));

@@ -6,17 +6,20 @@ mod rules;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use bytes::Bytes;
 use futures_util::FutureExt as _;
 use proptest::prelude::*;
 use serde_json::Value;
 
 use self::rules::{Pane, Read, Snapshot, Want};
+use super::tests::lane;
 use super::*;
-use crate::listener::Next;
+use crate::listener::{Listener, Next};
+use crate::ring::Bounds;
 use crate::store::Role;
 
 /// Cases of the property; `PROPTEST_CASES` can ask for more.
-const CASES: u32 = 2_000;
+const CASES: u32 = 1_000;
 
 /// Far more rounds than any pane needs to come to rest.
 const ROUNDS: usize = 20;
@@ -100,7 +103,7 @@ impl World {
     fn new(limits: Limits) -> Self {
         let mut world = Self {
             limits,
-            lane: Lane::new("w", "name", 0, limits).unwrap(),
+            lane: lane(0, limits),
             stored: Vec::new(),
             roles: Vec::new(),
             published: HashMap::new(),
@@ -198,7 +201,7 @@ impl World {
         self.disconnect();
         let turns = self.roles.iter().filter(|role| **role == Role::User).count();
         let turns = u32::try_from(turns).unwrap();
-        self.lane = Lane::new("w", "name", turns, self.limits).unwrap();
+        self.lane = lane(turns, self.limits);
         for _ in 0..self.reads.len() {
             self.answer(0, false);
         }

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::listener::Next;
+use crate::ring::Bounds;
 
 /// Enough for connects to fall before, into and after publications.
 const EVENTS: u64 = 1000;
@@ -9,7 +10,13 @@ const CONNECTS: usize = 100;
 
 fn roomy() -> Lane {
     let bounds = Bounds { events: usize::MAX, bytes: usize::MAX };
-    Lane::new("w", "name", 0, Limits { ring: bounds, listener: bounds }).unwrap()
+    lane(0, Limits { ring: bounds, listener: bounds })
+}
+
+/// A lane on a roster of its own.
+pub fn lane(turns: u32, limits: Limits) -> Lane {
+    let roster = Arc::new(Roster::new("node".to_owned(), limits).unwrap());
+    Lane::new("w", "name", turns, limits, roster).unwrap()
 }
 
 fn present(header: Cursor) -> Presented<'static> {
@@ -41,7 +48,7 @@ async fn whoever_connects_while_text_streams_gets_every_piece_once_and_in_order(
     let mut connections = Vec::new();
     for _ in 0..CONNECTS {
         // A fresh connection starts from the beginning, a redial from what it has seen.
-        let seen = lane.locked().span().head_id();
+        let seen = lane.locked().state.feed.span().head_id();
         let header = seen.map_or(Cursor::Absent, Cursor::Of);
         connections.push((0, lane.connect(&present(Cursor::Absent))));
         connections.push((seen.map_or(0, |id| id.seq), lane.connect(&present(header))));

@@ -16,7 +16,14 @@ mod node;
 mod pane;
 
 mod chance;
+#[cfg(feature = "control")]
+mod emitter;
+#[cfg(feature = "control")]
+mod memory;
+mod peer;
+mod rude;
 mod rules;
+mod slow;
 mod subscriber;
 mod turmoil;
 

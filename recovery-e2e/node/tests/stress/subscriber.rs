@@ -67,6 +67,8 @@ pub struct Subscriber {
     source: Option<Source>,
     connection: Option<Connection>,
     reads: FuturesUnordered<BoxFuture<'static, (Read, Option<Snapshot>)>>,
+    /// No event will come any more that would wake it: its timers are all that is left.
+    over: bool,
 }
 
 impl Subscriber {
@@ -85,6 +87,7 @@ impl Subscriber {
             source: None,
             connection: None,
             reads: FuturesUnordered::new(),
+            over: false,
         }
     }
 
@@ -98,7 +101,7 @@ impl Subscriber {
                 return self.pane.rows().to_vec();
             }
             self.advance().await;
-            if self.chance.once_in(3) {
+            if self.over || self.chance.once_in(3) {
                 let want = self.pane.due();
                 self.carry_out(want);
             }
@@ -122,6 +125,7 @@ impl Subscriber {
                 let want = self.pane.answered(read, snapshot);
                 self.carry_out(want);
             }
+            () = end(&mut self.stage), if !self.over => self.over = true,
         }
     }
 
@@ -241,6 +245,10 @@ impl Subscriber {
             (read, snapshot)
         }));
     }
+}
+
+async fn end(stage: &mut watch::Receiver<Stage>) {
+    drop(stage.wait_for(|stage| stage.over).await.unwrap());
 }
 
 async fn snapshot(request: RequestBuilder) -> Option<Snapshot> {

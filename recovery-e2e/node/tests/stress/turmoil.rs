@@ -31,17 +31,17 @@ enum Fall {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn panes_that_leave_and_return_end_with_the_truth_and_met_no_gap_and_no_repeat() {
-    turmoil(scaled(40, 200), scaled(1_000, 20_000), &[]).await;
+    turmoil(scaled(30, 200), scaled(600, 20_000), &[]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn panes_of_a_node_that_is_restarted_end_with_the_truth() {
-    turmoil(scaled(40, 200), scaled(400, 20_000), &[Fall::Stop]).await;
+    turmoil(scaled(30, 200), scaled(300, 20_000), &[Fall::Stop]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn panes_of_a_node_that_is_killed_five_times_end_with_the_truth() {
-    turmoil(scaled(40, 200), scaled(700, 20_000), &[Fall::Kill; 5]).await;
+    turmoil(scaled(30, 200), scaled(500, 20_000), &[Fall::Kill; 5]).await;
 }
 
 async fn turmoil(subscribers: usize, events: usize, falls: &[Fall]) {

@@ -10,6 +10,7 @@ mod node;
 mod pane;
 mod replay;
 mod rewind;
+mod roster;
 mod stop;
 mod turns;
 

@@ -154,6 +154,11 @@ impl Node {
         Pane::open(self.request(Method::GET, &format!("{ws}/events?{query}"))).await
     }
 
+    /// A connection to the global stream.
+    pub async fn roster(&self, query: &str) -> Pane {
+        Pane::open(self.request(Method::GET, &format!("/v1/api/events/global?{query}"))).await
+    }
+
     /// A pane that a browser redials by itself.
     pub async fn redial(&self, ws: &str, query: &str, header: &str) -> Pane {
         let request = self.request(Method::GET, &format!("{ws}/events?{query}"));
@@ -184,8 +189,12 @@ impl Node {
         within("the end of a node", self.child.wait()).await.unwrap()
     }
 
+    pub fn pid(&self) -> u32 {
+        self.child.id().expect("the node has ended")
+    }
+
     pub fn signal(&self, name: &str) {
-        let args = ["-s", name, &self.child.id().unwrap().to_string()];
+        let args = ["-s", name, &self.pid().to_string()];
         let sent = std::process::Command::new("kill").args(args).status().unwrap();
         assert!(sent.success());
     }

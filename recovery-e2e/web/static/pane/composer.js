@@ -8,28 +8,32 @@ import { element } from './dom.js';
 export class Composer {
   #input = element('textarea', 'composer-input');
   #error = element('p', 'composer-error');
+  #stop = element('button', 'composer-stop', 'Stop');
   #failed = { id: '', text: '' };
-  #onSend;
+  #on;
 
   /**
-   * @param {(id: string, text: string) => void} onSend
+   * @param {{send(id: string, text: string): void, stop(): Promise<void>}} on
    * @param {HTMLElement} status shown in the foot
    */
-  constructor(onSend, status) {
-    this.#onSend = onSend;
+  constructor(on, status) {
+    this.#on = on;
     this.#input.rows = 1;
     this.#input.placeholder = 'Write a message';
     this.#input.setAttribute('aria-label', 'Message');
     this.#error.setAttribute('role', 'alert');
+    this.#stop.type = 'button';
+    this.#stop.hidden = true;
     const send = element('button', 'composer-send', 'Send');
     send.type = 'submit';
     const hint = element('span', 'composer-hint', 'Enter sends, Shift+Enter breaks the line');
-    const foot = element('div', 'composer-foot', status, hint, send);
+    const foot = element('div', 'composer-foot', status, hint, element('div', 'composer-buttons', this.#stop, send));
     this.el = element('form', 'composer', this.#error, this.#input, foot);
     this.el.addEventListener('submit', (event) => {
       event.preventDefault();
       this.#submit();
     });
+    this.#stop.addEventListener('click', () => void this.#stopTurn());
     this.#input.addEventListener('keydown', (event) => {
       // A key that ends a composition belongs to the input method.
       if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
@@ -38,15 +42,33 @@ export class Composer {
     });
   }
 
-  /** Gives a text back to be sent again, above anything written since. @param {string} id @param {string} text */
+  /** Whether there is a turn that could be stopped. @param {boolean} busy */
+  setBusy(busy) {
+    if (this.#stop.hidden === !busy) return;
+    const focused = this.#stop === document.activeElement;
+    this.#stop.hidden = !busy;
+    if (focused) this.#input.focus();
+  }
+
+  /** Gives a failed send back to be sent again, above anything written since. @param {string} id @param {string} text */
   restore(id, text) {
     this.#failed = { id, text };
-    this.#input.value = this.#input.value === '' ? text : `${text}\n${this.#input.value}`;
+    this.#write(text);
+  }
+
+  /** Gives a text to be changed and sent, above anything written before. @param {string} text */
+  edit(text) {
+    this.#write(text);
+    this.#input.focus();
   }
 
   /** Shows and announces what went wrong; the next send clears it. @param {string} message */
   showError(message) {
     this.#error.textContent = message;
+  }
+
+  #write(/** @type {string} */ text) {
+    this.#input.value = this.#input.value === '' ? text : `${text}\n${this.#input.value}`;
   }
 
   #submit() {
@@ -55,6 +77,12 @@ export class Composer {
     const id = text === this.#failed.text ? this.#failed.id : requestId();
     this.#input.value = '';
     this.#error.textContent = '';
-    this.#onSend(id, text);
+    this.#on.send(id, text);
+  }
+
+  async #stopTurn() {
+    this.#stop.disabled = true;
+    await this.#on.stop();
+    this.#stop.disabled = false;
   }
 }

@@ -13,6 +13,25 @@ export function element(tag, className, ...children) {
   return node;
 }
 
+/**
+ * Shows a text in a node of its own. A text that has grown is appended to, since a live region announces each
+ * assignment and a selection ends with it.
+ * @param {Element} node
+ * @param {string} text
+ */
+export function setText(node, text) {
+  const shown = node.firstChild instanceof Text ? node.firstChild : null;
+  if (shown?.data === text) return;
+  if (shown && text.startsWith(shown.data)) shown.appendData(text.slice(shown.data.length));
+  else node.textContent = text;
+}
+
+/** @param {Element} node @param {string} name @param {string | null} value null takes the attribute away */
+export function setAttribute(node, name, value) {
+  if (value === null) node.removeAttribute(name);
+  else node.setAttribute(name, value);
+}
+
 const SVG = 'http://www.w3.org/2000/svg';
 
 /**
@@ -29,4 +48,18 @@ export function icon(className, path) {
   line.setAttribute('d', path);
   svg.append(line);
   return svg;
+}
+
+/**
+ * A button that shows an icon alone.
+ * @param {string} className
+ * @param {Element} image
+ * @param {string} label
+ */
+export function iconButton(className, image, label) {
+  const button = element('button', className, image);
+  button.type = 'button';
+  button.title = label;
+  button.setAttribute('aria-label', label);
+  return button;
 }

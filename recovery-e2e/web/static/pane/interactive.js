@@ -2,8 +2,9 @@ import { request, requestId, workstreamPath } from '../api.js';
 import { Recovery } from '../recovery/core.js';
 import { rowsGated } from '../recovery/gate.js';
 import { Composer } from './composer.js';
-import { element } from './dom.js';
+import { element, setText } from './dom.js';
 import { Messages } from './render.js';
+import { RepairBar } from './repair_bar.js';
 
 /** @type {Record<import('../recovery/status.js').StreamState, string>} */
 const STREAM_STATES = {
@@ -11,6 +12,7 @@ const STREAM_STATES = {
   'catching-up': 'Catching up',
   live: 'Live',
   stale: 'Out of date',
+  degraded: 'Out of date, pausing',
   offline: 'Offline, reconnecting',
 };
 
@@ -25,60 +27,62 @@ export function createInteractivePane({ wsId, root }) {
   const streamLabel = element('span', 'stream-label');
   const streamChip = element('span', 'stream-state', element('span', 'stream-dot'), streamLabel);
   streamChip.setAttribute('role', 'status');
-  const messages = new Messages(rewind);
-  const composer = new Composer(send, streamChip);
-  const reload = element('button', 'history-handoff-retry', 'Reload');
-  reload.type = 'button';
-  const repairBar = element('div', 'history-handoff-repair', 'These messages may be out of date.', reload);
-  repairBar.setAttribute('role', 'alert');
-  const el = element('section', 'pane', messages.el, repairBar, composer.el);
+  const messages = new Messages(act);
+  const composer = new Composer({ send, stop }, streamChip);
+  const repair = new RepairBar(() => void recovery.connect());
+  const el = element('section', 'pane', messages.el, repair.el, composer.el);
 
   const recovery = new Recovery(wsId, {
-    render: (snapshot) => messages.render(snapshot.messages),
+    render: (snapshot) => messages.render(snapshot.messages, recovery.busy),
     paint: (frame) => messages.paint(frame),
     passOver: (frame) => messages.passOver(frame),
+    rested: () => messages.rest(),
     liveRefs: () => messages.liveRefs,
     endRefs: () => messages.endRefs(),
-    sending: () => messages.unsettled > 0,
+    sending: () => messages.sending,
     changed: refresh,
   });
-  reload.addEventListener('click', () => void recovery.connect());
   root.append(el);
   refresh();
 
   /** Shows what can be derived from the state of the recovery. */
   function refresh() {
-    const { streamState, busy, needsPerson } = recovery;
-    const label = streamState === 'live' && busy ? 'Working' : STREAM_STATES[streamState];
+    const { streamState, busy } = recovery;
     streamChip.dataset.state = streamState;
     el.dataset.busy = String(busy);
-    // A live region announces each assignment, so only a change is one.
-    if (streamLabel.textContent !== label) streamLabel.textContent = label;
-    repairBar.hidden = !needsPerson;
+    setText(streamLabel, streamState === 'live' && busy ? 'Working' : STREAM_STATES[streamState]);
+    repair.show(recovery.needsPerson, recovery.reloading);
+    composer.setBusy(busy);
     messages.setGated(rowsGated(recovery.state()));
   }
 
-  /** @param {number} turns */
-  function rewind(turns) {
+  /** @param {'rewind' | 'edit'} action @param {number} turns @param {string} text of the row */
+  function act(action, turns, text) {
     if (rowsGated(recovery.state())) return;
     void post('rewind', { turns, request_id: requestId() }).then(({ error, answer }) => {
       if (answer?.status === 'busy') composer.showError('A turn is running. Rewind when it has ended.');
       else if (error) composer.showError(`The rewind failed. ${error}`);
+      else if (action === 'edit') composer.edit(text);
     });
   }
 
   /** @param {string} id @param {string} text */
   function send(id, text) {
-    messages.showOptimistic(id, text);
+    messages.showSend(id, text);
     refresh();
-    void post('send', { message: text, client_send_id: id }).then(({ error }) => {
-      if (!error) messages.acceptOptimistic(id);
-      else if (messages.dropOptimistic(id)) {
+    void post('send', { message: text, client_send_id: id }).then(({ error, answer }) => {
+      if (!error) messages.sendTaken(id, answer.status === 'queued' ? 'queued' : 'accepted');
+      else if (messages.dropSend(id)) {
         composer.restore(id, text);
         composer.showError(`The message was not sent. ${error}`);
       }
       refresh();
     });
+  }
+
+  async function stop() {
+    const { error } = await post('cancel', {});
+    if (error) composer.showError(`The turn could not be stopped. ${error}`);
   }
 
   /**
@@ -101,6 +105,7 @@ export function createInteractivePane({ wsId, root }) {
     /** Ends the pane and takes it from the page. */
     destroy() {
       recovery.destroy();
+      messages.destroy();
       el.remove();
     },
     state: () => recovery.state(),

@@ -11,7 +11,7 @@ import { Truncation } from './truncation.js';
  * The pane that is being recovered: it paints, and says what recovery must not disturb.
  * @typedef {{
  *   render(snapshot: Snapshot): void, paint(frame: Frame): void, passOver(frame: Frame): void,
- *   liveRefs(): number, endRefs(): void, sending(): boolean, changed(): void,
+ *   rested(): void, liveRefs(): number, endRefs(): void, sending(): boolean, changed(): void,
  * }} Pane
  */
 
@@ -47,9 +47,9 @@ export class Recovery {
     this.#history = new History(this.#path, this.#stream, {
       ...pane,
       render: (snapshot) => this.#render(snapshot),
-      busy: () => this.busy,
+      running: () => this.#running,
     });
-    this.#truncation = new Truncation(() => void this.#reload());
+    this.#truncation = new Truncation({ running: () => this.#running, reload: () => void this.#reload() });
     this.#repair = new HandoffRepair({
       attempt: async () => (await this.#history.load()) === 'rendered',
       repaired: () => this.#stream.open(),
@@ -57,15 +57,24 @@ export class Recovery {
     });
   }
 
-  /** A turn runs, or a message was sent whose turn has not been seen. */
+  /**
+   * A turn runs, or a message was sent whose turn has not been seen. The second closes the gate of the rows, but no
+   * way to heal: the frame that would end it may be just what was lost.
+   */
   get busy() {
-    return RUNNING.has(this.#turn) || this.#pane.sending();
+    return this.#running || this.#pane.sending();
   }
 
   /** Whether the pane is out of date and nothing is under way, or expected, that would heal it by itself. */
   get needsPerson() {
-    if (this.#repair.active) return this.#repair.phase === 'exhausted';
-    return this.streamState === 'stale' && this.#history.latch && !this.#history.retryArmed && !this.busy;
+    if (this.#repair.active) return this.#repair.exhausted;
+    if (this.#truncation.degraded) return true;
+    return this.streamState === 'stale' && this.#history.latch && !this.#history.retryArmed && !this.#running;
+  }
+
+  /** Whether the pane is being brought up to date at this moment. */
+  get reloading() {
+    return this.#history.loading || this.#history.queued !== null;
   }
 
   get streamState() {
@@ -77,6 +86,7 @@ export class Recovery {
       failing: this.#stream.failing,
       caughtUp: this.#caughtUp,
       truncated: this.#truncation.from !== null,
+      degraded: this.#truncation.degraded,
       repair: this.#repair.phase,
       opened: this.#stream.generation > 0,
     });
@@ -122,6 +132,10 @@ export class Recovery {
     this.#repair.cancel();
     this.#truncation.clear();
     this.#stream.destroy();
+  }
+
+  get #running() {
+    return RUNNING.has(this.#turn);
   }
 
   async #reload() {
@@ -171,7 +185,7 @@ export class Recovery {
         this.#resync();
         break;
       case 'replay_truncated':
-        this.#truncation.envelope(this.#stream.cursor, this.busy);
+        this.#truncation.envelope(this.#stream.cursor);
         break;
       case 'replay_complete':
         this.#caughtUp = true;
@@ -194,6 +208,7 @@ export class Recovery {
   /** The idle edge. Before the replay has ended, a state is that of the registration and not yet news. */
   #rest() {
     if (!this.#caughtUp || !AT_REST.has(this.#turn)) return;
+    this.#pane.rested();
     if (!this.#truncation.idleEdge()) this.#history.idleEdge();
   }
 

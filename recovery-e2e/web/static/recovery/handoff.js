@@ -41,6 +41,11 @@ export class HandoffRepair {
     return this.phase !== 'none';
   }
 
+  /** Whether the automatic attempts are used up, also while one that a person asked for is under way. */
+  get exhausted() {
+    return this.active && this.#failures >= REPAIR_ATTEMPTS;
+  }
+
   /** Starts the automatic attempts; a repair under way goes on as it is. */
   begin() {
     if (this.active) return;

@@ -10,7 +10,7 @@ import { parseSnapshot } from './wire.js';
  * What the history needs of the pane that shows it.
  * @typedef {{
  *   render(snapshot: Snapshot): void, paint(frame: Frame): void, passOver(frame: Frame): void,
- *   liveRefs(): number, busy(): boolean, changed(): void,
+ *   liveRefs(): number, running(): boolean, changed(): void,
  * }} View
  */
 
@@ -169,7 +169,7 @@ export class History {
     this.#retryTimer = setTimeout(() => {
       this.#retryTimer = null;
       const open = this.#stream.readyState === EventSource.OPEN;
-      if (open && this.#mayHeal() && !this.#view.busy()) void this.#refetch(false);
+      if (open && this.#mayHeal() && !this.#view.running()) void this.#refetch(false);
       this.#view.changed();
     }, jittered(STALE_RETRY_MS, STALE_RETRY_JITTER_MS));
   }

@@ -1,7 +1,12 @@
 /** @import { Frame, Message } from './wire.js' */
 
-/** The frames that feed a row of text; each carries the `row_id` of its row. */
-const ROW_FRAMES = new Set(['user_turn', 'content', 'in_progress_snapshot', 'stream_end']);
+/**
+ * The frames that feed a row; each carries the `row_id` of its row: a `tool_pending` that of the assistant row which
+ * makes the calls, what an agent's calls bring that of the agent's own tool row.
+ */
+const ROW_FRAMES = new Set([
+  'user_turn', 'content', 'in_progress_snapshot', 'stream_end', 'tool_pending', 'tool_output_chunk', 'tool_result',
+]);
 
 /**
  * The rows that stand complete in a snapshot.

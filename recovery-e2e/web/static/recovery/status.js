@@ -1,12 +1,12 @@
 /**
  * The state of a pane's stream, as a person sees it.
- * @typedef {'connecting' | 'catching-up' | 'live' | 'stale' | 'offline'} StreamState
+ * @typedef {'connecting' | 'catching-up' | 'live' | 'stale' | 'degraded' | 'offline'} StreamState
  */
 
 /**
  * @param {{
  *   readyState: 0 | 1 | 2 | null, latch: boolean, queued: number | null, loading: boolean, failing: boolean,
- *   caughtUp: boolean, truncated: boolean, repair: 'none' | 'trying' | 'waiting' | 'exhausted', opened: boolean,
+ *   caughtUp: boolean, truncated: boolean, degraded: boolean, repair: 'none' | 'trying' | 'waiting' | 'exhausted', opened: boolean,
  * }} facts
  * @returns {StreamState}
  */
@@ -17,5 +17,6 @@ export function streamState(facts) {
   if (facts.readyState === EventSource.CONNECTING && !facts.failing) return 'connecting';
   if (facts.readyState !== EventSource.OPEN) return 'offline';
   if (facts.queued !== null || !facts.caughtUp) return 'catching-up';
+  if (facts.degraded) return 'degraded';
   return facts.latch || facts.truncated ? 'stale' : 'live';
 }

@@ -18,6 +18,21 @@ export const STALE_RETRY_JITTER_MS = 500;
 /** Spread of the reload after a truncated replay: a restart truncates every pane at once, so it is wide. */
 export const TRUNCATED_JITTER_MS = 10_000;
 
+/** Truncated replays within `CHURN_WINDOW_MS` that enter a cooldown. A count: two are a restart and a failed reload. */
+export const CHURN_LIMIT = 3;
+
+/** How long a truncated replay counts towards `CHURN_LIMIT`. */
+export const CHURN_WINDOW_MS = 60_000;
+
+/** The first cooldown without a reload: longer than the reload's own spread. It doubles with each further one. */
+export const DEGRADED_MS = 15_000;
+
+/** Ceiling of the cooldown: a node that has become well is noticed within two minutes. */
+export const DEGRADED_CAP_MS = 120_000;
+
+/** After this long without a new cooldown the next one is the first again; more than two of the longest. */
+export const DEGRADED_RESET_MS = 300_000;
+
 /** Failed attempts of a handoff repair before it stops and asks the person. A count, not a duration. */
 export const REPAIR_ATTEMPTS = 4;
 
@@ -35,6 +50,12 @@ export const REDIAL_CAP_MS = 30_000;
 
 /** Spread above each redial wait. */
 export const REDIAL_JITTER_MS = 500;
+
+/** How long a frame of an agent's call waits for the call of the agent itself, before it is painted on its own. */
+export const ORPHAN_WAIT_MS = 500;
+
+/** How many such frames may wait. A count; with one more, the oldest is painted on its own. */
+export const ORPHAN_LIMIT = 256;
 
 /**
  * A wait with its spread.

@@ -1,8 +1,10 @@
+import { Churn } from './churn.js';
 import { TRUNCATED_JITTER_MS, jittered } from './timing.js';
 
 /**
  * What a truncated replay asks for: one reload of the history. It waits for the end of a running turn, whose frames
- * still arrive live; otherwise it is spread, since a restart truncates every pane at once.
+ * still arrive live; otherwise it is spread, since a restart truncates every pane at once. Each envelope that asks for
+ * one counts as churn, and too much of that makes it wait for a cooldown.
  */
 export class Truncation {
   /**
@@ -13,28 +15,36 @@ export class Truncation {
   #deferred = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
-  #reload;
+  #churn = new Churn();
+  /** No reload starts earlier; it outlives the connection, whose successor draws the envelope again. */
+  #cooldownEnds = -Infinity;
+  #on;
 
-  /** @param {() => void} reload */
-  constructor(reload) {
-    this.#reload = reload;
+  /** @param {{running(): boolean, reload(): void}} on whether a turn runs, and what to do at last */
+  constructor(on) {
+    this.#on = on;
   }
 
-  /**
-   * A `replay_truncated` has come. The oldest cursor wins: the gap begins there.
-   * @param {string | null} cursor
-   * @param {boolean} busy
-   */
-  envelope(cursor, busy) {
+  /** Whether the reload waits for a cooldown. */
+  get degraded() {
+    return this.#timer !== undefined && performance.now() < this.#cooldownEnds;
+  }
+
+  /** A `replay_truncated` has come. The oldest cursor wins: the gap begins there. @param {string | null} cursor */
+  envelope(cursor) {
     this.from ??= cursor;
-    if (busy) this.#deferred = true;
-    else this.#timer ??= setTimeout(() => this.#fire(), jittered(0, TRUNCATED_JITTER_MS));
+    if (this.#deferred || this.#timer !== undefined) return;
+    const now = performance.now();
+    if (now >= this.#cooldownEnds) this.#cooldownEnds = now + this.#churn.count(now);
+    if (this.#on.running()) this.#deferred = true;
+    else this.#schedule(jittered(0, TRUNCATED_JITTER_MS));
   }
 
   /** The turn is over. Returns whether a deferred reload took this edge. */
   idleEdge() {
     if (!this.#deferred) return false;
-    this.#fire();
+    this.#deferred = false;
+    this.#schedule(0);
     return true;
   }
 
@@ -51,8 +61,17 @@ export class Truncation {
     this.from = null;
   }
 
-  #fire() {
-    this.transportDropped();
-    this.#reload();
+  /** @param {number} waitMs a cooldown makes it longer */
+  #schedule(waitMs) {
+    const untilMs = Math.max(waitMs, this.#cooldownEnds - performance.now());
+    if (untilMs === 0) this.#on.reload();
+    else this.#timer = setTimeout(this.#due, untilMs);
   }
+
+  #due = () => {
+    this.#timer = undefined;
+    // A turn that has begun meanwhile is not torn from its stream: its end is the next chance.
+    if (this.#on.running()) this.#deferred = true;
+    else this.#on.reload();
+  };
 }

@@ -1,11 +1,19 @@
 /**
  * What the node says: the frames of a pane's lane, and its history.
  *
+ * @typedef {{call_id: string, name: string, header?: string, preview?: string}} Item a call that begins to run
  * @typedef {{
  *   type: string, row_id?: string | null, content?: string, text?: string, client_send_ids?: string[], state?: string,
- *   reason?: string, message?: string,
+ *   reason?: string, message?: string, items?: Item[], call_id?: string, name?: string, chunk?: string,
+ *   output?: string, is_error?: boolean, accepted?: boolean, parent_call_id?: string, prompt_tokens?: number,
+ *   context_window?: number,
  * }} Frame
- * @typedef {{role: string, row_id?: string, content?: string, client_send_ids?: string[]}} Message
+ * @typedef {Item & {output?: string, is_error?: boolean}} Step a call that an agent has made
+ * @typedef {{
+ *   role: string, row_id?: string, content?: string, client_send_ids?: string[],
+ *   tool_calls?: {id: string, name: string, arguments?: string}[],
+ *   tool_call_id?: string, name?: string, is_error?: boolean, agent_steps?: Step[],
+ * }} Message
  * @typedef {{messages: Message[], cursor: string | null, handoff_token: string | null}} Snapshot
  */
 

@@ -1,0 +1,135 @@
+//! The roster: what is loaded, and the global lane that tells of its changes.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+
+use crate::cursor::Cursor;
+use crate::event::{Activity, Event, connection_frame};
+use crate::feed::{Connection, Feed, Limits};
+use crate::replay::{Ask, Proof, Shape, decide};
+
+/// A workstream as lists show it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// Its id.
+    pub ws_id: String,
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub state: Activity,
+    /// Which pane shows it.
+    pub kind: &'static str,
+    /// The workstream that it works for.
+    pub parent_ws_id: Option<String>,
+}
+
+impl Entry {
+    /// A workstream that a person talks to.
+    pub fn interactive(ws_id: &str, name: &str, state: Activity) -> Self {
+        Self {
+            ws_id: ws_id.to_owned(),
+            name: name.to_owned(),
+            state,
+            kind: "interactive",
+            parent_ws_id: None,
+        }
+    }
+}
+
+/// One event of the global lane.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Change<'a> {
+    /// All there is; what is not in it is no more.
+    NodeSnapshot { node_id: &'a str, workstreams: Vec<&'a Entry> },
+    /// A workstream does something else.
+    WsState { ws_id: &'a str, state: Activity },
+    /// A workstream was loaded, new or not.
+    WsCreated(&'a Entry),
+    /// Numbers of all that is loaded.
+    Aggregate { total_count: usize, active_count: usize },
+}
+
+/// What is loaded. Its lock is taken under that of a lane, never the other way round.
+#[derive(Debug)]
+pub struct Roster {
+    node_id: String,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    feed: Feed,
+    entries: BTreeMap<String, Entry>,
+}
+
+impl Roster {
+    /// A roster of nothing.
+    ///
+    /// # Errors
+    /// When the operating system gives no random bytes.
+    pub fn new(node_id: String, limits: Limits) -> Result<Self, getrandom::Error> {
+        let state = State { feed: Feed::new(limits)?, entries: BTreeMap::new() };
+        Ok(Self { node_id, state: Mutex::new(state) })
+    }
+
+    /// Takes in what was loaded.
+    pub fn admit(&self, entry: Entry) {
+        let State { feed, entries } = &mut *self.locked();
+        feed.publish(&Change::WsCreated(&entry));
+        entries.insert(entry.ws_id.clone(), entry);
+    }
+
+    /// Takes note of what a workstream does from now on. One that is not loaded does nothing.
+    pub fn enter(&self, ws_id: &str, activity: Activity) {
+        let State { feed, entries } = &mut *self.locked();
+        if let Some(entry) = entries.get_mut(ws_id) {
+            entry.state = activity;
+            feed.publish(&Change::WsState { ws_id, state: activity });
+        }
+    }
+
+    /// Publishes the numbers of all that is loaded.
+    pub fn aggregate(&self) {
+        let State { feed, entries } = &mut *self.locked();
+        let active_count = entries.values().filter(|ws| ws.state != Activity::Idle).count();
+        feed.publish(&Change::Aggregate { total_count: entries.len(), active_count });
+    }
+
+    /// What is loaded, by name.
+    pub fn list(&self) -> Vec<Entry> {
+        let mut entries: Vec<_> = self.locked().entries.values().cloned().collect();
+        entries.sort_by(|a, b| (&a.name, &a.ws_id).cmp(&(&b.name, &b.ws_id)));
+        entries
+    }
+
+    /// Decides what a connection gets, and registers it.
+    pub fn connect(&self, header: Cursor, query: Cursor) -> Connection {
+        let State { feed, entries } = &mut *self.locked();
+        let span = feed.span();
+        let mut past = Vec::new();
+        let replay_from = match decide(&Ask { header, query, token: Proof::Absent }, &span) {
+            Shape::Replay { after } => Some(after),
+            Shape::Truncated { reason, lost } => {
+                past.push(connection_frame(&Event::truncated(reason, lost, &span)));
+                None
+            }
+            Shape::Fresh { .. } | Shape::Refused => None,
+        };
+        if replay_from.is_none() {
+            let workstreams = entries.values().collect();
+            past.push(connection_frame(&Change::NodeSnapshot {
+                node_id: &self.node_id,
+                workstreams,
+            }));
+        }
+        feed.connect(past, replay_from)
+    }
+
+    fn locked(&self) -> MutexGuard<'_, State> {
+        // A panic elsewhere cannot leave a half-made step: every step only assigns.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import {
+  HISTORY_DEADLINE_MS, REPAIR_ATTEMPTS, REPAIR_BACKOFF_MS, REPAIR_JITTER_MS, STALE_RETRY_JITTER_MS, STALE_RETRY_MS,
+} from '../static/recovery/timing.js';
+import { World } from './support/world.js';
+
+const RETRY_WINDOW_MS = STALE_RETRY_MS + STALE_RETRY_JITTER_MS;
+
+/** A pane over two turns, whose last one is then cut. */
+async function cut(t) {
+  const world = new World(t);
+  await world.open();
+  await world.turn('first');
+  await world.turn('second');
+  world.node.rewind(1);
+  await world.deliver();
+  return world;
+}
+
+test('a cut latches and keeps every row until the snapshot has come', async (t) => {
+  const world = await cut(t);
+  assert.deepEqual(world.users, ['first', 'second']);
+  assert.equal(world.recovery.state().latch, true);
+  assert.equal(world.recovery.state().queued, 0);
+  await world.answer();
+  assert.deepEqual(world.users, ['first']);
+  assert.equal(world.recovery.state().latch, false);
+});
+
+test('a failed refetch leaves the rows, the latch and one retry, which heals', async (t) => {
+  const world = await cut(t);
+  await world.fail();
+  const { latch, queued, retryArmed } = world.recovery.state();
+  assert.deepEqual({ latch, queued, retryArmed }, { latch: true, queued: null, retryArmed: true });
+  await world.clock.advance(RETRY_WINDOW_MS);
+  assert.equal(world.page.requests.length, 1);
+  await world.answer();
+  assert.deepEqual(world.users, ['first']);
+});
+
+test('a retry that fails arms no other, and the next idle edge heals beside the open stream', async (t) => {
+  const world = await cut(t);
+  await world.fail();
+  await world.clock.advance(RETRY_WINDOW_MS);
+  await world.fail();
+  assert.equal(world.recovery.state().retryArmed, false);
+  assert.equal(world.recovery.needsPerson, true);
+  const { generation } = world.recovery.state();
+  await world.turn('third');
+  await world.answer();
+  assert.deepEqual(world.users, ['first', 'third']);
+  assert.equal(world.recovery.state().generation, generation, 'the backstop opens no stream');
+});
+
+test('a read that hangs is a failure when its deadline has passed', async (t) => {
+  const world = await cut(t);
+  await world.clock.advance(HISTORY_DEADLINE_MS);
+  assert.equal(world.page.requests.length, 0);
+  assert.equal(world.recovery.state().retryArmed, true);
+});
+
+for (const [state, fault] of [
+  ['no transport', (world) => world.page.show(false)],
+  ['a redial that has not opened', (world) => world.source.broken()],
+]) {
+  test(`a retry that falls due with ${state} asks for nothing`, async (t) => {
+    const world = await cut(t);
+    await world.fail();
+    fault(world);
+    await world.clock.advance(RETRY_WINDOW_MS);
+    assert.equal(world.page.requests.length, 0);
+    assert.equal(world.recovery.state().latch, true);
+  });
+}
+
+test('a retry that falls due in a turn leaves it to the idle edge', async (t) => {
+  const world = await cut(t);
+  await world.fail();
+  world.node.begin('third', [], []);
+  await world.deliver();
+  await world.clock.advance(RETRY_WINDOW_MS);
+  assert.equal(world.page.requests.length, 0);
+  while (world.node.busy) world.node.step();
+  await world.deliver();
+  assert.equal(world.page.requests.length, 1);
+});
+
+for (const [change, fault] of [
+  ['fallen', (world) => world.page.show(false)],
+  ['been redialled', async (world) => (world.recovery.redial(), await world.deliver())],
+]) {
+  test(`a snapshot is declined when the transport has ${change} since it was asked for`, async (t) => {
+    const world = await cut(t);
+    const [request] = world.page.requests;
+    await fault(world);
+    world.page.read(request);
+    world.page.answer(request);
+    await world.answer();
+    assert.deepEqual(world.users, ['first', 'second']);
+    assert.equal(world.recovery.state().latch, true);
+  });
+}
+
+test('a declined snapshot drops no frame that had waited for it', async (t) => {
+  const world = await cut(t);
+  await world.turn('third');
+  assert.deepEqual(world.users, ['first', 'second']);
+  await world.fail();
+  assert.deepEqual(world.users, ['first', 'second', 'third']);
+});
+
+test('a second cut passes over what had waited for the first, and settles the sends in it', async (t) => {
+  const world = await cut(t);
+  world.transcript.send('s', 'third');
+  await world.turn('third', ['s']);
+  world.node.rewind(1);
+  await world.deliver();
+  assert.equal(world.page.requests.length, 1, 'the first refetch is superseded');
+  await world.answer();
+  assert.deepEqual(world.users, ['first']);
+  assert.deepEqual(world.transcript.sends, []);
+});
+
+test('an idle state of the registration is no edge before the replay has ended', async (t) => {
+  const world = await cut(t);
+  await world.fail();
+  world.recovery.redial();
+  for (let frame = 0; frame < 4; frame += 1) world.source.deliver();
+  await world.answer();
+  assert.deepEqual(world.users, ['first', 'second']);
+  await world.deliver();
+  await world.answer();
+  assert.deepEqual(world.users, ['first'], 'a latched pane heals when it is shown, without a later turn');
+});
+
+test('nothing heals over a row that is being streamed', async (t) => {
+  const world = await cut(t);
+  await world.fail();
+  world.node.begin('third', [], []);
+  world.node.step();
+  await world.deliver();
+  world.node.state = 'idle';
+  world.recovery.redial();
+  await world.deliver();
+  assert.equal(world.recovery.state().liveRefs, 1);
+  assert.equal(world.page.requests.length, 0);
+});
+
+test('a resync keeps the rows, latches, and opens no stream before a snapshot is rendered', async (t) => {
+  const world = new World(t);
+  await world.open();
+  await world.turn('first');
+  world.node.resync();
+  await world.deliver();
+  assert.equal(world.recovery.state().latch, true);
+  assert.equal(world.source, undefined);
+  world.recovery.redial();
+  world.page.show(false);
+  world.page.show(true);
+  assert.equal(world.source, undefined);
+  await world.answer();
+  assert.equal(world.recovery.state().latch, false);
+  assert.notEqual(world.source.query.get('history_token'), null);
+});
+
+test('a repair makes its attempts, then asks the person, whose attempt is one', async (t) => {
+  const world = new World(t);
+  await world.open();
+  world.node.resync();
+  await world.deliver();
+  for (let attempt = 1; attempt < REPAIR_ATTEMPTS; attempt += 1) {
+    await world.fail();
+    assert.equal(world.recovery.needsPerson, false);
+    await world.clock.advance(REPAIR_BACKOFF_MS * 2 ** (attempt - 1) + REPAIR_JITTER_MS);
+    assert.equal(world.page.requests.length, 1, `attempt ${attempt + 1}`);
+  }
+  await world.fail();
+  assert.equal(world.recovery.needsPerson, true);
+  assert.equal(world.clock.pending, 0);
+  void world.recovery.connect();
+  void world.recovery.connect();
+  assert.equal(world.page.requests.length, 1);
+  assert.equal(world.recovery.reloading && world.recovery.needsPerson, true, 'the offer stays while it is tried');
+  await world.answer();
+  assert.equal(world.recovery.needsPerson, false);
+  assert.equal(world.recovery.state().latch, false);
+});
+
+test('a send whose row was lost closes the gate, but keeps nothing from healing', async (t) => {
+  const world = await cut(t);
+  world.transcript.send('s', 'lost');
+  world.transcript.taken('s', 'accepted');
+  await world.fail();
+  assert.equal(world.recovery.state().busy, true);
+  await world.clock.advance(RETRY_WINDOW_MS);
+  await world.answer();
+  assert.equal(world.recovery.state().latch, false);
+  assert.equal(world.recovery.state().busy, false);
+});
+
+test('a restarted node truncates the replay, and the reload shows what is stored', async (t) => {
+  const world = new World(t);
+  await world.open();
+  await world.turn('first');
+  world.node.begin('second', [], ['c1']);
+  for (let step = 0; step < 3; step += 1) world.node.step();
+  await world.deliver();
+  world.node.restart();
+  await world.deliver();
+  assert.equal(world.recovery.streamState, 'catching-up');
+  await world.answer();
+  await world.deliver();
+  const [calls] = world.transcript.rows.filter(({ kind }) => kind === 'batch');
+  assert.equal(calls.calls[0].state, 'running', 'a call that a crash has left open is shown as still running');
+  assert.equal(world.recovery.streamState, 'live');
+});
+
+test('a page that is hidden closes its stream, and shown again it resumes from its cursor', async (t) => {
+  const world = new World(t);
+  await world.open();
+  await world.turn('first');
+  const { cursor } = world.recovery.state();
+  world.page.show(false);
+  assert.equal(world.source, undefined);
+  await world.turn('second');
+  world.page.show(true);
+  assert.equal(world.source.query.get('last_event_id'), cursor);
+  await world.deliver();
+  assert.deepEqual(world.users, ['first', 'second']);
+});
+
+test('a frame that cannot be read costs itself only, and moves the cursor', async (t) => {
+  const world = new World(t);
+  await world.open();
+  world.source.onmessage({ data: '{', lastEventId: '1-99' });
+  assert.equal(world.recovery.state().cursor, '1-99');
+});
+
+test('after destroy nothing is asked, opened or painted', async (t) => {
+  const world = new World(t);
+  void world.recovery.connect();
+  const [request] = world.page.requests;
+  world.recovery.destroy();
+  world.page.read(request);
+  world.page.answer(request);
+  await world.answer();
+  world.page.show(false);
+  world.page.show(true);
+  assert.deepEqual([world.page.sources.length, world.page.requests.length, world.clock.pending], [0, 0, 0]);
+});

@@ -1,0 +1,55 @@
+/** Time that passes only when it is told to: the page's timers, and `performance.now()`. */
+export class Clock {
+  now = 0;
+  #timers = new Map();
+  #lastId = 0;
+  #originals = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
+
+  /** Puts this clock in place of the process's own until the test has ended. */
+  static install(test) {
+    const clock = new Clock();
+    globalThis.setTimeout = (run, delay = 0) => clock.#set(run, delay);
+    globalThis.clearTimeout = (id) => clock.#timers.delete(id);
+    const { now } = performance;
+    performance.now = () => clock.now;
+    test.after(() => {
+      Object.assign(globalThis, clock.#originals);
+      performance.now = now;
+    });
+    return clock;
+  }
+
+  /** How many timers are set. */
+  get pending() {
+    return this.#timers.size;
+  }
+
+  /** When the next timer is due, or null. */
+  get next() {
+    return this.#timers.size === 0 ? null : Math.min(...[...this.#timers.values()].map(({ at }) => at));
+  }
+
+  /** Lets time pass; what falls due runs in order, and what it causes is done before the next. */
+  async advance(ms) {
+    const end = this.now + ms;
+    for (let next; (next = this.next) !== null && next <= end; ) {
+      const [id, { at, run }] = [...this.#timers].find(([, timer]) => timer.at === next);
+      this.#timers.delete(id);
+      this.now = Math.max(this.now, at);
+      run();
+      await settle();
+    }
+    this.now = end;
+  }
+
+  #set(run, delay) {
+    this.#lastId += 1;
+    this.#timers.set(this.#lastId, { at: this.now + delay, run });
+    return this.#lastId;
+  }
+}
+
+/** Resolves when everything that promises have caused is done. */
+export function settle() {
+  return new Promise((resolve) => setImmediate(resolve));
+}
