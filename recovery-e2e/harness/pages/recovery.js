@@ -15,9 +15,37 @@ function userRows() {
   return [...root.querySelectorAll(".msg.user")];
 }
 
+function bubbles() {
+  return [...root.querySelectorAll(".msg.assistant .msg-body")].map((body) => body.textContent);
+}
+
+// Rows of tools, by where they stand. A step of an agent has the ids of its agent in its own.
+function tools() {
+  const rows = [...root.querySelectorAll(".conv-row[data-call-id]")];
+  const nested = rows.filter((row) => row.closest(".conv-agent"));
+  const top = rows.filter((row) => !row.closest(".conv-agent"));
+  return {
+    top: top.length,
+    cards: new Set(nested.map((row) => row.closest(".conv-agent"))).size,
+    nested: nested.length,
+    escaped: top.filter((row) => row.dataset.callId.includes("::")).length,
+  };
+}
+
+// What a call that runs has brought so far.
+function output(callId) {
+  return root.querySelector(`.tool-output-stream[data-call-id="${callId}"]`)?.textContent ?? "";
+}
+
+// How often a text stands in the transcript: what is painted twice need not be a user row.
+function count(text) {
+  return root.querySelector(".pane-messages").textContent.split(text).length - 1;
+}
+
 // What a scenario sees of the pane, taken in one task.
 function look() {
-  return { rows: userRows().length, ...pane.state() };
+  const empty = root.querySelector(".empty-state")?.checkVisibility() ?? false;
+  return { rows: userRows().length, empty, ...pane.state() };
 }
 
 // Resolves when `predicate` holds: tried now, after every change of the document, and in every
@@ -61,6 +89,24 @@ function clickRewind(row) {
   return seen;
 }
 
+// Writes a message and sends it, with the events that a person's keys and click bring.
+function write(message) {
+  const input = root.querySelector(".composer-input");
+  input.value = message;
+  input.dispatchEvent(new Event("input", { bubbles: true }));
+  input.form.requestSubmit();
+}
+
+// What a tab switch does to a page; neither it nor a minimised window does it headless. Tells what
+// stands when every listener has heard of it.
+function setHidden(hidden) {
+  const get = (value) => ({ configurable: true, get: () => value });
+  Object.defineProperty(document, "hidden", get(hidden));
+  Object.defineProperty(document, "visibilityState", get(hidden ? "hidden" : "visible"));
+  document.dispatchEvent(new Event("visibilitychange"));
+  return look();
+}
+
 // Two marker requests, one after the other, the first a macrotask from now. Whatever the page has
 // asked for before is then counted at the front; why two, is told there.
 async function fence(id) {
@@ -78,5 +124,7 @@ function passWallTime(ms) {
   return new Promise((resolve) => setTimeout(() => resolve(true), ms));
 }
 
-window.__e2e = { pane, timing, look, until, clickRewind, fence, frame, passWallTime };
-pane.connect();
+window.__e2e = {
+  pane, timing, look, bubbles, tools, output, count, until, clickRewind, write, setHidden, fence, frame,
+  passWallTime, connected: pane.connect(),
+};

@@ -5,6 +5,7 @@ use camino::Utf8Path;
 use crate::deaths::Deaths;
 use crate::redact::Redactor;
 use crate::stage::browser::{Browser, BrowserError};
+use crate::stage::log::{LogError, LogFile};
 use crate::stage::node::{Node, NodeConfig, NodeError};
 
 /// A browser or a node with which no scenario can be run.
@@ -16,6 +17,9 @@ pub enum PreflightError {
     /// The node.
     #[error(transparent)]
     Node(#[from] NodeError),
+    /// The node's log.
+    #[error(transparent)]
+    Log(#[from] LogError),
     /// The folder for both.
     #[error("{0}; is TMPDIR writable, and is there room?")]
     Temp(std::io::Error),
@@ -43,14 +47,14 @@ pub async fn check(
         Ok::<_, PreflightError>(version?)
     };
     let listens = async {
-        let node = Node::start(NodeConfig {
-            program: node,
-            folder: &folder,
-            public_origin: "http://127.0.0.1:1",
+        let node = Node::start(&NodeConfig {
+            program: node.to_owned(),
+            folder: folder.clone(),
+            public_origin: "http://127.0.0.1:1".to_owned(),
             retry_ms: None,
-            log: &folder.join("node.log"),
-            redactor,
-            deaths: &deaths,
+            log: LogFile::create(&folder.join("node.log"), redactor.clone())?,
+            redactor: redactor.clone(),
+            deaths: deaths.clone(),
         })
         .await?;
         node.kill().await;

@@ -1,7 +1,16 @@
 //! The scenarios: what each proves, and how each can fail.
 
+mod await_window_gate;
+mod destroy_invalidation;
+mod fail_refetch;
+mod hidden_retry;
+mod reconnect_in_await;
+mod restart;
 mod rewind_failed_window;
 mod rewind_window;
+mod stale_backstop;
+mod stale_ref_reload;
+mod storm;
 mod words;
 
 use std::pin::Pin;
@@ -70,7 +79,19 @@ impl Control {
 }
 
 /// All scenarios, in the order of the catalogue.
-pub const REGISTRY: [&Scenario; 2] = [&rewind_window::SCENARIO, &rewind_failed_window::SCENARIO];
+pub const REGISTRY: [&Scenario; 11] = [
+    &storm::SCENARIO,
+    &restart::SCENARIO,
+    &fail_refetch::SCENARIO,
+    &stale_ref_reload::SCENARIO,
+    &rewind_window::SCENARIO,
+    &rewind_failed_window::SCENARIO,
+    &stale_backstop::SCENARIO,
+    &hidden_retry::SCENARIO,
+    &await_window_gate::SCENARIO,
+    &destroy_invalidation::SCENARIO,
+    &reconnect_in_await::SCENARIO,
+];
 
 #[cfg(test)]
 mod tests {

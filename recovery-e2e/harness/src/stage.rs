@@ -3,9 +3,11 @@
 pub mod browser;
 pub mod clock;
 pub mod control;
+pub mod gate;
 pub mod log;
 pub mod node;
 pub mod page;
+mod power;
 pub mod wire;
 
 use std::time::{Duration, Instant};
@@ -24,6 +26,7 @@ use crate::verdict::{Evidence, ReceiptReport};
 use browser::{Browser, BrowserError};
 use clock::PageSettings;
 use control::{Control, ControlError};
+use gate::GateError;
 use log::{LogError, LogFile};
 use node::{Node, NodeConfig, NodeError};
 use page::{Page, PageError};
@@ -48,11 +51,15 @@ pub enum StageError {
     #[error(transparent)]
     Control(#[from] ControlError),
     #[error(transparent)]
+    Gate(#[from] GateError),
+    #[error(transparent)]
     Trace(#[from] TraceError),
     #[error(transparent)]
     Log(#[from] LogError),
     #[error(transparent)]
     Edge(#[from] EdgeMissed),
+    #[error("there is no node now: it was ended; a scenario has to start it before this")]
+    NoNode,
     #[error("{0}; its log in the scenario's folder may say why")]
     Death(String),
     #[error("the scenario ran longer than {} s; see --timeout", .0.as_secs_f64())]
@@ -87,7 +94,9 @@ pub struct Stage {
     pub control: Control,
     model: ModelServer,
     scripts: Vec<Script>,
-    node: Node,
+    /// None between its end and its next start.
+    node: Option<Node>,
+    node_config: NodeConfig,
     browser: Browser,
     page: Option<Page>,
     settings: PageSettings,
@@ -118,6 +127,7 @@ impl StageError {
             StageError::Edge(_)
                 | StageError::Page(PageError::Edge(_))
                 | StageError::Wire(WireError::Edge(_))
+                | StageError::Gate(GateError::Edge(_))
         )
     }
 }
@@ -142,15 +152,16 @@ impl Stage {
         })
         .await?;
         let node_log = config.artifacts.join("node.log");
-        let node = Node::start(NodeConfig {
-            program: config.node,
-            folder: config.temp,
-            public_origin: front.origin(),
+        let node_config = NodeConfig {
+            program: config.node.to_owned(),
+            folder: config.temp.to_owned(),
+            public_origin: front.origin().to_owned(),
             retry_ms: config.page.clock.retry_ms(),
-            log: &node_log,
-            redactor: config.redactor,
-            deaths: config.deaths,
-        });
+            log: LogFile::create(&node_log, config.redactor.clone())?,
+            redactor: config.redactor.clone(),
+            deaths: config.deaths.clone(),
+        };
+        let node = Node::start(&node_config);
         let browser_log = config.artifacts.join("browser.log");
         let browser = Browser::launch(
             config.browser,
@@ -168,7 +179,8 @@ impl Stage {
             front,
             model,
             scripts: Vec::new(),
-            node,
+            node: Some(node),
+            node_config,
             browser,
             page: None,
             settings: config.page,
@@ -218,7 +230,7 @@ impl Stage {
         let console = LogFile::create(&self.artifacts.join("console.log"), self.redactor.clone())?;
         let page = Page::new(&self.browser, self.settings, console).await?;
         self.page = Some(page.clone());
-        page.goto(self.node.login().url()).await?;
+        page.goto(self.node()?.login().url()).await?;
         page.goto(&format!("{}{path}", self.front.origin())).await?;
         Ok(page)
     }
@@ -267,14 +279,17 @@ impl Stage {
         });
         let phases = phases.collect();
         let receipts = self.front.receipts().iter().map(ReceiptReport::from).collect();
-        let ends = async { tokio::join!(self.browser.close(), self.node.stop()) };
+        let node = self.node.take();
+        let node_ends = async {
+            match node {
+                Some(node) => Some(node.stop().await),
+                None => None,
+            }
+        };
+        let ends = async { tokio::join!(self.browser.close(), node_ends) };
         let saw = || "a process that does not even die of SIGKILL".to_owned();
         let ((), status) = edge::within("the end of the browser and the node", ends, saw).await?;
-        self.evidence.push(Evidence {
-            what: "the node ended in good order when asked to".to_owned(),
-            held: status.is_some_and(|status| status.success()),
-            saw: status.map_or("it had to be killed".to_owned(), |status| status.to_string()),
-        });
+        self.evidence.extend(status.map(power::end_in_good_order));
         self.front.shutdown().await?;
         self.trace.check()?;
         Ok(Ground { evidence: self.evidence, receipts, phases })

@@ -8,7 +8,7 @@ pub const INTERVAL: Duration = Duration::from_millis(25);
 /// This many characters are flushed at once (protocol, "Pane events").
 pub const CHARS: usize = 4096;
 
-/// The text of one answer on its way to the lane. Pure: the caller tells the time.
+/// The text of one answer or one call on its way to the lane. Pure: the caller tells the time.
 #[derive(Debug, Default)]
 pub struct Batch {
     pending: String,
@@ -35,6 +35,14 @@ impl Batch {
         }
         self.flushed = Some(now);
         Some(std::mem::take(&mut self.pending))
+    }
+}
+
+/// Waits until a batch is due; for ever while it is empty.
+pub async fn at(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due.into()).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -1,38 +1,47 @@
 //! The command line.
 
+mod turns;
+
 use std::future::Future;
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _, Write as _};
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Command, CommandFactory as _, FromArgMatches, Parser, Subcommand, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
+pub use turns::TurnSettings;
+
+use crate::config::{self, ConfigError};
 use crate::feed::Limits;
 use crate::origin::Origin;
 use crate::ring::Bounds;
 use crate::serve::{self, ServeError};
+use crate::units::{bytes, duration, millis_range};
 
 /// A small streaming agent node.
 #[derive(Parser)]
 #[command(name = "recovery-node", version)]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Subcommands,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum Subcommands {
     /// Serve workstreams until SIGTERM or SIGINT; prints one line of JSON when it listens.
-    Serve(Settings),
+    Serve(Box<Settings>),
 }
 
-/// How a node is started. Defaults are those of the protocol.
+/// How a node is started. Each is also a key of the configuration file.
 #[derive(Args, Clone, Debug)]
 pub struct Settings {
+    /// A file with further settings, in TOML; a flag beats it.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<Utf8PathBuf>,
     /// Where to listen; port 0 takes a free one.
     #[arg(long, default_value = "127.0.0.1:8480", value_name = "ADDR:PORT")]
     pub listen: SocketAddr,
@@ -52,30 +61,82 @@ pub struct Settings {
     /// The model to ask for.
     #[arg(long, default_value = "default", value_name = "NAME")]
     pub model_name: String,
-    /// After how many milliseconds a browser redials: a random value of this range.
-    #[arg(long, default_value = "2500..4500", value_name = "A..B", value_parser = range)]
-    pub retry_ms: RangeInclusive<u32>,
-    /// Milliseconds between the comments that keep a stream open.
-    #[arg(long, default_value = "5000", value_name = "MS", value_parser = positive)]
-    pub ping_ms: u64,
-    /// Milliseconds between the numbers of all that is loaded, on the global stream.
-    #[arg(long, default_value = "10000", value_name = "MS", value_parser = positive)]
-    pub aggregate_ms: u64,
-    /// Events that a workstream keeps for replay.
+    /// After how long a browser redials: a random time of this range.
+    #[arg(
+        long,
+        alias = "retry-ms",
+        default_value = "2500ms..4500ms",
+        value_name = "A..B",
+        value_parser = millis_range
+    )]
+    pub retry: RangeInclusive<u32>,
+    /// The time between the comments that keep a stream open.
+    #[arg(
+        long,
+        alias = "ping-ms",
+        default_value = "5s",
+        value_name = "TIME",
+        value_parser = duration
+    )]
+    pub ping: Duration,
+    /// The time between the numbers of all that is loaded, on the global stream.
+    #[arg(
+        long,
+        alias = "aggregate-ms",
+        default_value = "10s",
+        value_name = "TIME",
+        value_parser = duration
+    )]
+    pub aggregate: Duration,
+    /// How long a peer may take no bytes before its connection is ended.
+    #[arg(long, default_value = "30s", value_name = "TIME", value_parser = duration)]
+    pub write_deadline: Duration,
+    /// How long a peer may take to send the head of its next request, and then its body.
+    #[arg(long, default_value = "30s", value_name = "TIME", value_parser = duration)]
+    pub request_deadline: Duration,
+    /// How many connections there may be; more are answered with 503.
+    #[arg(long, default_value = "1024", value_name = "N", value_parser = connections)]
+    pub max_connections: usize,
+    /// Events that a lane keeps for replay.
     #[arg(long, default_value_t = 50_000, value_name = "N")]
     pub ring_events: usize,
-    /// Bytes that a workstream keeps for replay.
-    #[arg(long, default_value_t = 64 << 20, value_name = "N")]
+    /// Bytes that a lane keeps for replay.
+    #[arg(long, default_value = "64MiB", value_name = "SIZE", value_parser = bytes)]
     pub ring_bytes: usize,
     /// Events that may wait for one connection.
     #[arg(long, default_value_t = 500, value_name = "N")]
     pub listener_events: usize,
     /// Bytes that may wait for one connection.
-    #[arg(long, default_value_t = 1 << 20, value_name = "N")]
+    #[arg(long, default_value = "1MiB", value_name = "SIZE", value_parser = bytes)]
     pub listener_bytes: usize,
     /// Bytes that a message may have.
-    #[arg(long, default_value_t = 1 << 20, value_name = "N")]
+    #[arg(long, default_value = "1MiB", value_name = "SIZE", value_parser = bytes)]
     pub message_bytes: usize,
+    /// What turns may take.
+    #[command(flatten)]
+    pub turns: TurnSettings,
+    /// What is logged: a level, or a filter such as info,recovery_node=debug.
+    #[arg(
+        long,
+        env = "RUST_LOG",
+        hide_env_values = true,
+        default_value = "info",
+        value_name = "FILTER",
+        value_parser = filter
+    )]
+    pub log: String,
+    /// How the log is written, on standard error.
+    #[arg(long, value_enum, default_value = "text")]
+    pub log_format: LogFormat,
+}
+
+/// How the log is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// A JSON object a line.
+    Json,
 }
 
 impl Settings {
@@ -87,49 +148,91 @@ impl Settings {
         }
     }
 
-    /// The time between two aggregates.
-    pub fn aggregate(&self) -> Duration {
-        Duration::from_millis(self.aggregate_ms)
+    /// Where the tools of a workstream work.
+    pub fn work_dir(&self, ws_id: &str) -> Utf8PathBuf {
+        self.data_dir.join("work").join(ws_id)
     }
 
-    /// The time between pings.
-    pub fn ping(&self) -> Duration {
-        Duration::from_millis(self.ping_ms)
-    }
-}
-
-fn range(text: &str) -> Result<RangeInclusive<u32>, String> {
-    let ends = text.split_once("..").and_then(|(a, b)| Some(a.parse().ok()?..=b.parse().ok()?));
-    match ends {
-        Some(range) if !range.is_empty() => Ok(range),
-        _ => Err("write it as A..B, in milliseconds, A no greater than B".to_owned()),
+    /// Whether nobody but this machine can reach the node.
+    pub fn is_local(&self) -> bool {
+        self.listen.ip().is_loopback() && self.public_origins.iter().all(Origin::is_loopback)
     }
 }
 
-fn positive(text: &str) -> Result<u64, String> {
-    let number = text.parse().map_err(|error| format!("{error}"))?;
-    if number == 0 { Err("must be at least 1".to_owned()) } else { Ok(number) }
+fn connections(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count @ 1..=tokio::sync::Semaphore::MAX_PERMITS) => Ok(count),
+        _ => Err("must be a number of at least 1".to_owned()),
+    }
+}
+
+fn filter(text: &str) -> Result<String, String> {
+    EnvFilter::try_new(text).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
 }
 
 /// Runs `recovery-node` with the arguments of this process.
 pub fn main() -> ExitCode {
-    let Command::Serve(settings) = Cli::parse().command;
-    run(async {
-        let running = serve::start(settings).await?;
+    const CONFIG: &str = "config";
+    let show = Settings::augment_args(Command::new(CONFIG))
+        .about("Print the settings in force, as a configuration file")
+        .mut_args(|arg| arg.required(false));
+    let command = Cli::command().subcommand(show);
+    let told = match config::read(&command, std::env::args_os().collect()) {
+        Ok(told) => told,
+        Err(error) => return refused(error),
+    };
+    if let (Some((CONFIG, told)), Some(command)) =
+        (told.subcommand(), command.find_subcommand(CONFIG))
+    {
+        let written = io::stdout().write_all(config::show(command, told).as_bytes());
+        return if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
+    let Subcommands::Serve(settings) = match Cli::from_arg_matches(&told) {
+        Ok(cli) => cli.command,
+        Err(error) => error.exit(),
+    };
+    run(&settings.clone(), async {
+        let running = serve::start(*settings).await?;
         running.announce()?;
         running.until_stopped().await
     })
 }
 
+/// Reads the command line of this process, and the configuration file that it names.
+///
+/// # Errors
+/// When they make no sense: the exit code, after it was said why.
+#[cfg(feature = "control")]
+pub(crate) fn read<T: Parser>() -> Result<T, ExitCode> {
+    let command = T::command();
+    let told = config::read(&command, std::env::args_os().collect()).map_err(refused)?;
+    T::from_arg_matches(&told).map_err(|error| refused(error.into()))
+}
+
+fn refused(error: ConfigError) -> ExitCode {
+    match error {
+        ConfigError::CommandLine(error) => error.exit(),
+        error => {
+            eprintln!("recovery-node: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
 /// Runs a node to its end: 0 when it was asked to stop, 2 when it could not start, 1 otherwise.
-pub(crate) fn run(node: impl Future<Output = Result<(), ServeError>>) -> ExitCode {
-    tracing_subscriber::fmt()
-        .with_env_filter(
-            EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info")),
-        )
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal())
-        .init();
+pub(crate) fn run(
+    settings: &Settings,
+    node: impl Future<Output = Result<(), ServeError>>,
+) -> ExitCode {
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(&settings.log))
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal());
+    match settings.log_format {
+        LogFormat::Text => log.init(),
+        LogFormat::Json => log.json().init(),
+    }
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -154,17 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_retry_range_reads_low_to_high() {
-        assert_eq!(range("50..100"), Ok(50..=100));
-        assert_eq!(range("7..7"), Ok(7..=7));
-        for text in ["", "5", "5..", "..5", "9..5", "a..b", "-1..5"] {
-            assert!(range(text).is_err(), "{text:?}");
-        }
-    }
-
-    #[test]
     fn the_command_line_is_consistent() {
-        use clap::CommandFactory as _;
         Cli::command().debug_assert();
     }
 }

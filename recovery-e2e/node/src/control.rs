@@ -38,7 +38,7 @@ enum Command {
     /// Serve workstreams until SIGTERM or SIGINT; prints one line of JSON when it listens.
     Serve {
         #[command(flatten)]
-        settings: Settings,
+        settings: Box<Settings>,
         /// Where to take commands.
         #[arg(long, value_name = "PATH")]
         control_socket: Utf8PathBuf,
@@ -47,9 +47,12 @@ enum Command {
 
 /// Runs `recovery-node-control` with the arguments of this process.
 pub fn main() -> ExitCode {
-    let Command::Serve { settings, control_socket } = Cli::parse().command;
-    cli::run(async {
-        let running = serve::start(settings).await?;
+    let Command::Serve { settings, control_socket } = match cli::read::<Cli>() {
+        Ok(cli) => cli.command,
+        Err(code) => return code,
+    };
+    cli::run(&settings.clone(), async {
+        let running = serve::start(*settings).await?;
         let socket = Socket::open(control_socket, running.node.clone())?;
         running.announce()?;
         let ended = running.until_stopped().await;
@@ -71,6 +74,7 @@ impl Socket {
             .route("/release/load", post(release_load))
             .route("/defect", post(defect))
             .route("/emit", post(emit::emit))
+            .route("/processes", get(processes))
             .with_state(node);
         tokio::spawn(axum::serve(listener, router).into_future());
         Ok(Self(path))
@@ -120,6 +124,10 @@ async fn defect(
         return Err(ApiError::bad("there is no defect of this name"));
     }
     Ok(Json(json!({ "status": "ok" })))
+}
+
+async fn processes(State(node): State<Arc<Node>>) -> Json<Value> {
+    Json(json!({ "processes": node.processes.all() }))
 }
 
 async fn counters(State(node): State<Arc<Node>>) -> Json<Value> {

@@ -14,6 +14,8 @@ pub enum Activity {
     Idle,
     /// A turn waits for the model or streams its answer.
     Thinking,
+    /// A turn's tools run.
+    Running,
 }
 
 /// Why a pane is to forget its rows.
@@ -34,6 +36,8 @@ pub enum ResyncReason {
     HandoffMismatch,
     /// A row was shown while it streamed, but could not be stored.
     CommitFailed,
+    /// The workstream is deleted; there is no history any more.
+    WorkstreamGone,
 }
 
 /// A call as a person is shown it before it has run.
@@ -86,9 +90,9 @@ pub enum Event<'a> {
         /// The row.
         row_id: &'a RowId,
     },
-    /// The row that streamed is complete.
+    /// The answer of one model call is complete.
     StreamEnd {
-        /// The row, or none if no text came.
+        /// Its row, or none if nothing came.
         row_id: Option<&'a RowId>,
     },
     /// Calls begin to run.
@@ -98,6 +102,18 @@ pub enum Event<'a> {
         /// The calls, in the model's order.
         items: &'a [Item<'a>],
         /// The agent's call, if an agent makes them.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        parent_call_id: Option<&'a str>,
+    },
+    /// More of what a call writes.
+    ToolOutputChunk {
+        /// The call.
+        call_id: &'a str,
+        /// The text to append.
+        chunk: &'a str,
+        /// The tool row of the call, or of its agent.
+        row_id: &'a RowId,
+        /// The agent's call, if an agent made it.
         #[serde(skip_serializing_if = "Option::is_none")]
         parent_call_id: Option<&'a str>,
     },
@@ -120,6 +136,17 @@ pub enum Event<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         parent_call_id: Option<&'a str>,
     },
+    /// How full an agent's context is.
+    AgentContext {
+        /// The agent's call.
+        parent_call_id: &'a str,
+        /// Tokens of its conversation, as the model counts them.
+        prompt_tokens: u64,
+        /// Tokens that the model can take.
+        context_window: u64,
+    },
+    /// A person has cancelled the turn.
+    Cancelled {},
     /// What has streamed of the present row so far.
     InProgressSnapshot {
         /// The text.

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::cursor::{Epoch, EventId};
 use crate::event::{Event, connection_frame, ring_frame};
 use crate::listener::{self, Listener, Sender};
+use crate::metrics::Load;
 use crate::replay::Span;
 use crate::ring::{Bounds, Ring};
 
@@ -63,9 +64,10 @@ impl Feed {
         Span { epoch: self.epoch, first: self.ring.first(), head: self.ring.head() }
     }
 
-    /// How many connections listen.
-    pub fn listeners(&self) -> usize {
-        self.listeners.iter().filter(|sender| sender.is_alive()).count()
+    /// What it holds.
+    pub fn load(&self) -> Load {
+        let listeners = self.listeners.iter().filter(|sender| sender.is_alive()).count();
+        Load { listeners, events: self.ring.len(), bytes: self.ring.bytes() }
     }
 
     /// Gives an event its id, hands it to all who listen, and keeps it.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use crate::cursor::HandoffToken;
 use crate::flight::{Flight, Flights};
 use crate::node::Node;
-use crate::store::{Row, StoreError};
+use crate::row::Row;
+use crate::store::StoreError;
 use crate::workstream::Workstream;
 
 /// Rows, and the token that is true while they are all there are.

@@ -8,13 +8,14 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::cursor::{Cursor, EventId, HandoffToken, RowId};
-use crate::event::{Activity, ClearReason, Event, ResyncReason, Stamped, connection_frame};
+use crate::event::{Activity, ClearReason, Event, Item, ResyncReason, Stamped, connection_frame};
 use crate::feed::{Connection, Feed, Limits};
+use crate::metrics::Load;
 #[cfg(feature = "control")]
 use crate::replay::Span;
 use crate::replay::{Ask, Proof, Shape, decide};
 use crate::roster::Roster;
-use crate::store::Row;
+use crate::row::{Part, Row};
 
 /// What a connection presents, as it stands in the request.
 #[derive(Clone, Copy, Debug)]
@@ -32,10 +33,12 @@ pub struct Presented<'a> {
 pub enum Ending<'a> {
     /// The text, if any came, is stored as a row.
     Stored,
-    /// The text that panes have seen could not be stored.
+    /// A text or a result that panes have seen could not be stored.
     Lost,
     /// As `Stored`, but the answer is not complete.
     Failed(&'a str),
+    /// As `Stored`, but a person wanted no more.
+    Cancelled,
 }
 
 /// The text that streams at present.
@@ -136,7 +139,7 @@ impl Lane {
         lane.state.turns += 1;
         lane.publish(&Event::UserTurn {
             content: &row.content,
-            client_send_ids: &row.client_send_ids,
+            client_send_ids: row.part.client_send_ids(),
             row_id: &row.row_id,
         });
         lane.enter(Activity::Thinking);
@@ -160,17 +163,49 @@ impl Lane {
         self.locked().state.live.clone()
     }
 
+    /// Admits the row of an answer that makes calls; they run from now on.
+    pub fn begin_calls(&self, row_id: &RowId, items: &[Item<'_>]) {
+        let mut lane = self.locked();
+        lane.state.live = None;
+        lane.state.revision += 1;
+        lane.publish(&Event::StreamEnd { row_id: Some(row_id) });
+        lane.enter(Activity::Running);
+        lane.publish(&Event::ToolPending { row_id, items, parent_call_id: None });
+    }
+
+    /// Admits the row of a call that has ended. Rows of others are not for it.
+    pub fn admit_result(&self, row: &Row) {
+        let Part::Tool { tool_call_id, name, is_error, .. } = &row.part else { return };
+        let mut lane = self.locked();
+        lane.state.revision += 1;
+        lane.publish(&Event::ToolResult {
+            call_id: tool_call_id,
+            name,
+            output: &row.content,
+            is_error: *is_error,
+            accepted: true,
+            row_id: &row.row_id,
+            parent_call_id: None,
+        });
+    }
+
     /// Ends the turn; its row, if there is one, is admitted or lost.
     pub fn end_turn(&self, ending: &Ending<'_>) {
         let mut lane = self.locked();
         let live = lane.state.live.take();
-        if live.is_some() {
-            // Lost text counts too: a pane that shows it must not be told that nothing changed.
+        if live.is_some() || matches!(ending, Ending::Lost) {
+            // Loss counts too: a pane that shows it must not be told that nothing changed.
             lane.state.revision += 1;
         }
-        lane.publish(&Event::StreamEnd { row_id: live.as_ref().map(|live| &live.row_id) });
+        // While tools run the answer that called them has ended already.
+        if lane.state.activity == Activity::Thinking {
+            lane.publish(&Event::StreamEnd { row_id: live.as_ref().map(|live| &live.row_id) });
+        }
         match ending {
             Ending::Stored => {}
+            Ending::Cancelled => {
+                lane.publish(&Event::Cancelled {});
+            }
             Ending::Failed(message) => {
                 lane.publish(&Event::Error { message });
             }
@@ -235,11 +270,16 @@ impl Lane {
         lane.state.feed.connect(past, replay_from)
     }
 
+    /// What it holds.
+    pub fn load(&self) -> Load {
+        self.locked().state.feed.load()
+    }
+
     /// What the ring holds, and how many connections listen.
     #[cfg(feature = "control")]
     pub fn span(&self) -> (Span, usize) {
         let feed = &self.locked().state.feed;
-        (feed.span(), feed.listeners())
+        (feed.span(), feed.load().listeners)
     }
 
     fn locked(&self) -> Locked<'_> {

@@ -2,12 +2,18 @@
 //!
 //! Read it in this order: `replay` (what a reconnecting pane is answered, pure), `lane` (the
 //! ordered events of one workstream and the lock around them), `workstream` (what is committed
-//! before it is published), `turn` (one answer of the model), `http` (the wire), `serve`
+//! before it is published), `turn` (the model is asked, what it
+//! calls is run), `http` (the wire), `serve`
 //! (start and stop).
 
+mod accept;
+mod agent;
 mod auth;
+mod bash;
 mod batch;
+mod call;
 pub mod cli;
+mod config;
 #[cfg(feature = "control")]
 pub mod control;
 mod cursor;
@@ -16,18 +22,26 @@ mod event;
 mod faults;
 mod feed;
 mod flight;
+mod halt;
 mod history;
 mod http;
+mod keeper;
 mod lane;
 mod listener;
 mod metrics;
 mod model;
 mod node;
 mod origin;
+mod output;
+#[cfg(feature = "control")]
+mod processes;
 mod replay;
 mod ring;
 mod roster;
+mod row;
 mod serve;
 mod store;
+mod tool;
 mod turn;
+mod units;
 mod workstream;

@@ -1,16 +1,20 @@
 //! The model: any OpenAI-compatible chat-completions endpoint that streams.
 
+mod answer;
+mod backoff;
+mod calls;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use axum::http::StatusCode;
-use eventsource_stream::{Event, Eventsource as _};
-use futures_util::StreamExt as _;
-use futures_util::stream::BoxStream;
-use serde::Deserialize;
-use serde_json::json;
+use axum::http::{HeaderMap, StatusCode, header};
+use reqwest::Response;
+use serde_json::{Value, json};
 
-use crate::store::Row;
+pub use answer::Answer;
+pub use backoff::Backoff;
+
+use crate::row::Part;
 
 /// How long a connection to the model may take to be made.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -21,9 +25,15 @@ pub enum ModelError {
     /// It could not be reached, or the connection broke.
     #[error("the model cannot be reached ({0}); check its URL and send again")]
     Unreachable(String),
-    /// It refused.
-    #[error("the model answered {0}; check its URL and key, or send again later")]
+    /// It refuses whoever has no other key.
+    #[error("the model refuses the node's key ({0}); set another and restart the node")]
+    Forbidden(StatusCode),
+    /// It refused, more than once where that may help.
+    #[error("the model answered {0}; check its URL and its log, or send again later")]
     Status(StatusCode),
+    /// It sent nothing for too long.
+    #[error("the model fell silent; what had arrived is kept, send again for the rest")]
+    Silent,
     /// The stream ended before its end was announced.
     #[error("the model's answer broke off; what had arrived is kept, send again for the rest")]
     Cut,
@@ -34,6 +44,10 @@ pub enum ModelError {
 
 impl From<reqwest::Error> for ModelError {
     fn from(error: reqwest::Error) -> Self {
+        // That of the connection itself is told as such.
+        if error.is_timeout() && !error.is_connect() {
+            return Self::Silent;
+        }
         // The outermost message says only that a request failed; the innermost says why.
         let error = error.without_url();
         let mut cause: &dyn std::error::Error = &error;
@@ -44,11 +58,23 @@ impl From<reqwest::Error> for ModelError {
     }
 }
 
+/// How much a model may try the node's patience.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// Further tries of a call that was refused for the moment.
+    pub retries: u32,
+    /// The waits before them.
+    pub backoff: Backoff,
+    /// The longest silence, before an answer and within it.
+    pub silence: Duration,
+}
+
 /// The client of every model that the node speaks to.
 pub struct Model {
     client: reqwest::Client,
     name: String,
     key: Option<String>,
+    patience: Patience,
     calls: AtomicU64,
 }
 
@@ -57,104 +83,134 @@ impl Model {
     ///
     /// # Errors
     /// When the HTTP client cannot be set up.
-    pub fn new(name: String, key: Option<String>) -> Result<Self, reqwest::Error> {
+    pub fn new(
+        name: String,
+        key: Option<String>,
+        patience: Patience,
+    ) -> Result<Self, reqwest::Error> {
+        // Whoever set one before has set it for all.
+        #[cfg(feature = "tls")]
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
             // The key is for the configured address alone.
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(CONNECT)
+            .read_timeout(patience.silence)
             .build()?;
-        Ok(Self { client, name, key, calls: AtomicU64::new(0) })
+        Ok(Self { client, name, key, patience, calls: AtomicU64::new(0) })
     }
 
-    /// How many calls were made.
+    /// How many calls were made, each try counted.
     #[cfg(feature = "control")]
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::Relaxed)
     }
 
-    /// Asks for the next answer of a conversation.
+    /// Asks for the next answer of a conversation, with these tools.
     ///
     /// # Errors
-    /// When the model does not begin a stream.
-    pub async fn answer(&self, base: &str, rows: &[Row]) -> Result<Answer, ModelError> {
-        self.calls.fetch_add(1, Ordering::Relaxed);
-        let messages: Vec<_> =
-            rows.iter().map(|row| json!({ "role": row.role, "content": row.content })).collect();
-        let mut request = self
-            .client
-            .post(format!("{}/chat/completions", base.trim_end_matches('/')))
-            .json(&json!({ "model": self.name, "stream": true, "messages": messages }));
-        if let Some(key) = &self.key {
-            request = request.bearer_auth(key);
-        }
-        let response = request.send().await?;
-        if !response.status().is_success() {
-            return Err(ModelError::Status(response.status()));
-        }
-        let events = response.bytes_stream().eventsource().map(|event| {
-            // Broken UTF-8, or a connection that broke off.
-            event.map_err(|_| ModelError::Cut)
+    /// When the model does not begin a stream, however patiently it is asked.
+    pub async fn answer(
+        &self,
+        base: &str,
+        messages: &[Value],
+        tools: &Value,
+    ) -> Result<Answer, ModelError> {
+        let request = json!({
+            "model": self.name,
+            "stream": true,
+            "stream_options": { "include_usage": true },
+            "tools": tools,
+            "messages": messages,
         });
-        Ok(Answer(events.boxed()))
+        let mut failed = 0;
+        loop {
+            let response = self.ask(base, &request).await?;
+            let status = response.status();
+            let for_the_moment =
+                status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
+            match status {
+                _ if status.is_success() => return Ok(Answer::new(response)),
+                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                    return Err(ModelError::Forbidden(status));
+                }
+                _ if !for_the_moment || failed == self.patience.retries => {
+                    return Err(ModelError::Status(status));
+                }
+                _ => {}
+            }
+            failed += 1;
+            // Without randomness the wait is the shortest of its range.
+            let random = getrandom::u32().unwrap_or_default();
+            let wait = self.patience.backoff.wait(failed, retry_after(response.headers()), random);
+            tracing::warn!(%status, failed, ?wait, "the model is asked again");
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    async fn ask(&self, base: &str, request: &Value) -> Result<Response, reqwest::Error> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        let url = format!("{}/chat/completions", base.trim_end_matches('/'));
+        let mut post = self.client.post(url).json(request);
+        if let Some(key) = &self.key {
+            post = post.bearer_auth(key);
+        }
+        post.send().await
     }
 }
 
-/// An answer as it arrives.
-pub struct Answer(BoxStream<'static, Result<Event, ModelError>>);
+/// How long the model asks to be left alone. The form with a date is not understood.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim().parse().ok().map(Duration::from_secs)
+}
 
-impl Answer {
-    /// The next piece of text, or none when the answer is complete. Nothing is lost when the
-    /// waiting is given up.
-    ///
-    /// # Errors
-    /// When the stream breaks off or makes no sense.
-    pub async fn next(&mut self) -> Result<Option<String>, ModelError> {
-        loop {
-            let event = self.0.next().await.ok_or(ModelError::Cut)??;
-            if event.data == "[DONE]" {
-                return Ok(None);
-            }
-            let text = text_of(&event.data)?;
-            if !text.is_empty() {
-                return Ok(Some(text));
-            }
+/// A row as the model is told it.
+pub fn message(content: &str, part: &Part) -> Value {
+    match part {
+        Part::User { .. } => json!({ "role": "user", "content": content }),
+        Part::Assistant { tool_calls } if tool_calls.is_empty() => {
+            json!({ "role": "assistant", "content": content })
+        }
+        Part::Assistant { tool_calls } => {
+            let calls: Vec<_> = tool_calls
+                .iter()
+                .map(|call| {
+                    let function = json!({ "name": call.name, "arguments": call.arguments });
+                    json!({ "id": call.id, "type": "function", "function": function })
+                })
+                .collect();
+            json!({ "role": "assistant", "content": content, "tool_calls": calls })
+        }
+        Part::Tool { tool_call_id, .. } => {
+            json!({ "role": "tool", "tool_call_id": tool_call_id, "content": content })
         }
     }
 }
 
-/// The text of one chunk; empty when it carries none, such as the first and the last.
-fn text_of(data: &str) -> Result<String, ModelError> {
-    #[derive(Deserialize)]
-    struct Chunk {
-        choices: Vec<Choice>,
-    }
-    #[derive(Deserialize)]
-    struct Choice {
-        #[serde(default)]
-        delta: Delta,
-    }
-    #[derive(Default, Deserialize)]
-    struct Delta {
-        content: Option<String>,
-    }
-    let chunk: Chunk =
-        serde_json::from_str(data).map_err(|error| ModelError::Unreadable(error.to_string()))?;
-    Ok(chunk.choices.into_iter().next().and_then(|choice| choice.delta.content).unwrap_or_default())
-}
-
-/// A model's base URL that this build can speak to: `http://HOST[:PORT][/PATH]`.
+/// A model's base URL that this build can speak to: `http://HOST[:PORT][/PATH]`, with the feature
+/// `tls` also `https://`.
 ///
 /// # Errors
 /// A sentence that says what is wrong with it.
 pub fn check_base(url: &str) -> Result<String, String> {
     let parsed = reqwest::Url::parse(url).map_err(|error| format!("not a URL: {error}"))?;
     match parsed.scheme() {
-        "http" if parsed.query().is_none() && parsed.fragment().is_none() => Ok(url.to_owned()),
-        "http" => Err("a model's base URL has no query and no fragment".to_owned()),
-        _ => {
-            Err("this build speaks plain http to the model; put a TLS proxy in between".to_owned())
+        "http" => {}
+        "https" if cfg!(feature = "tls") => {}
+        "https" => {
+            return Err(
+                "this build speaks plain http to the model; put a TLS proxy in between, or \
+                        build the node with the feature tls"
+                    .to_owned(),
+            );
         }
+        _ => return Err("a model's base URL begins with http:// or https://".to_owned()),
+    }
+    if parsed.query().is_none() && parsed.fragment().is_none() {
+        Ok(url.to_owned())
+    } else {
+        Err("a model's base URL has no query and no fragment".to_owned())
     }
 }
 
@@ -163,21 +219,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chunk_gives_its_text_and_one_without_text_gives_none() {
-        for (data, text) in [
-            (r#"{"choices":[{"index":0,"delta":{"content":"hi"}}]}"#, "hi"),
-            (r#"{"choices":[{"delta":{"role":"assistant","content":null}}]}"#, ""),
-            (r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#, ""),
-            (r#"{"choices":[],"usage":{"total_tokens":3}}"#, ""),
+    fn a_base_url_is_one_that_this_build_can_speak_to() {
+        for (url, said) in [
+            ("http://h:1/v1", None),
+            ("https://h/v1", (!cfg!(feature = "tls")).then_some("feature tls")),
+            ("ftp://h", Some("begins with http://")),
+            ("h", Some("not a URL")),
+            ("http://h/?q", Some("no query")),
+            ("http://h/#f", Some("no fragment")),
         ] {
-            assert_eq!(text_of(data).unwrap(), text, "{data}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_chunk_is_an_error_and_never_silence() {
-        for data in ["", "hello", "{}", r#"{"error":{"message":"overloaded"}}"#] {
-            assert!(matches!(text_of(data), Err(ModelError::Unreadable(_))), "{data}");
+            match (check_base(url), said) {
+                (Ok(base), None) => assert_eq!(base, url),
+                (Err(error), Some(said)) => assert!(error.contains(said), "{url}: {error}"),
+                (outcome, _) => panic!("{url}: {outcome:?}"),
+            }
         }
     }
 }

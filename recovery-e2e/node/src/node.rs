@@ -1,20 +1,26 @@
 //! The node as a whole: its secrets, its store, and the workstreams that are loaded.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::future::Future;
+use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::auth::Secrets;
 use crate::cli::Settings;
+use crate::event::{Event, ResyncReason};
 #[cfg(feature = "control")]
 use crate::faults::Faults;
-use crate::metrics::Metrics;
+use crate::keeper::Keeper;
+use crate::metrics::{Metrics, Present};
 use crate::model::Model;
-use crate::roster::Roster;
+#[cfg(feature = "control")]
+use crate::processes::Processes;
+use crate::roster::{Leave, Roster};
 use crate::store::{Store, StoreError, Stored};
 use crate::workstream::Workstream;
 
@@ -43,6 +49,10 @@ pub struct Node {
     pub roster: Arc<Roster>,
     /// What it has counted.
     pub metrics: Metrics,
+    /// Places for connections.
+    pub connections: Arc<Semaphore>,
+    /// What ends its tools if it dies.
+    pub keeper: Keeper,
     /// Cancelled when it is to stop.
     pub stop: CancellationToken,
     /// What must end before the store may close.
@@ -50,8 +60,31 @@ pub struct Node {
     /// What it is made to suffer.
     #[cfg(feature = "control")]
     pub faults: Faults,
+    /// The tools that run.
+    #[cfg(feature = "control")]
+    pub processes: Processes,
     /// Held over a load, so that a workstream never has two lanes.
-    loaded: Mutex<HashMap<String, Arc<Workstream>>>,
+    loaded: Mutex<Loaded>,
+}
+
+#[derive(Default)]
+struct Loaded {
+    workstreams: HashMap<String, Arc<Workstream>>,
+    /// Those that were deleted; panes may still show them.
+    gone: HashSet<String>,
+}
+
+impl Loaded {
+    /// Lets go of a workstream that is closed; its streams end.
+    fn unload(&mut self, ws: &Arc<Workstream>, roster: &Roster, leave: Leave) {
+        // Another may be in its place by now.
+        if self.workstreams.get(&ws.ws_id).is_some_and(|loaded| Arc::ptr_eq(loaded, ws)) {
+            self.workstreams.remove(&ws.ws_id);
+            roster.dismiss(&ws.ws_id, leave);
+        }
+        ws.unloaded.cancel();
+        tracing::info!(ws_id = ws.ws_id, "unloaded");
+    }
 }
 
 impl Node {
@@ -63,17 +96,22 @@ impl Node {
         model: Model,
         roster: Roster,
     ) -> Self {
+        let connections = Arc::new(Semaphore::new(settings.max_connections));
         Self {
+            connections,
             settings,
             secrets,
             store,
             model,
             roster: Arc::new(roster),
             metrics: Metrics::default(),
+            keeper: Keeper::default(),
             stop: CancellationToken::new(),
             work: TaskTracker::new(),
             #[cfg(feature = "control")]
             faults: Faults::default(),
+            #[cfg(feature = "control")]
+            processes: Processes::default(),
             loaded: Mutex::default(),
         }
     }
@@ -93,17 +131,21 @@ impl Node {
         let mut loaded = self.loaded.lock().await;
         self.store.create(stored).await?;
         self.roster.admit(ws.entry());
-        loaded.insert(ws_id, ws.clone());
+        loaded.workstreams.insert(ws_id, ws.clone());
         Ok(ws)
     }
 
-    /// The workstream of this id, loaded if it was not; none if there is none.
+    /// The workstream of this id, loaded if it was not; none if there is none. What waits in a
+    /// loaded one is taken up.
     ///
     /// # Errors
     /// When the store fails or there is no randomness.
-    pub async fn workstream(&self, ws_id: &str) -> Result<Option<Arc<Workstream>>, LoadError> {
+    pub async fn workstream(
+        self: &Arc<Self>,
+        ws_id: &str,
+    ) -> Result<Option<Arc<Workstream>>, LoadError> {
         let mut loaded = self.loaded.lock().await;
-        if let Some(ws) = loaded.get(ws_id) {
+        if let Some(ws) = loaded.workstreams.get(ws_id) {
             return Ok(Some(ws.clone()));
         }
         let Some(stored) = self.store.find(ws_id).await? else {
@@ -111,15 +153,85 @@ impl Node {
         };
         let ws = Arc::new(Workstream::load(stored, self)?);
         self.roster.admit(ws.entry());
-        loaded.insert(ws_id.to_owned(), ws.clone());
+        loaded.workstreams.insert(ws_id.to_owned(), ws.clone());
+        self.work.spawn(ws.clone().take_up(self.clone()));
         tracing::info!(ws_id, "loaded");
         Ok(Some(ws))
     }
 
     /// What is loaded, in no order.
-    #[cfg(feature = "control")]
     pub async fn loaded(&self) -> Vec<Arc<Workstream>> {
-        self.loaded.lock().await.values().cloned().collect()
+        self.loaded.lock().await.workstreams.values().cloned().collect()
+    }
+
+    /// Whether a workstream was deleted while this node ran.
+    pub async fn is_gone(&self, ws_id: &str) -> bool {
+        self.loaded.lock().await.gone.contains(ws_id)
+    }
+
+    /// Ends what a workstream does and unloads it; answers whether there is one.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn close(&self, ws_id: &str) -> Result<bool, StoreError> {
+        let Some(ws) = self.settled(ws_id, self.settings.turns.cancel_grace).await else {
+            return Ok(self.store.find(ws_id).await?.is_some());
+        };
+        self.loaded.lock().await.unload(&ws, &self.roster, Leave::Closed);
+        Ok(true)
+    }
+
+    /// Deletes a workstream, its rows and its files; answers whether there was one. Panes that
+    /// show it are told.
+    ///
+    /// # Errors
+    /// When the store fails; it is only closed then.
+    pub async fn delete(&self, ws_id: &str) -> Result<bool, StoreError> {
+        let settled = self.settled(ws_id, Duration::ZERO).await;
+        let mut loaded = self.loaded.lock().await;
+        let deleted = self.store.delete(ws_id).await;
+        // It may have been loaded meanwhile; whatever that one begins can store nothing.
+        let showing = loaded.workstreams.get(ws_id).cloned().or(settled);
+        let leave = if matches!(deleted, Ok(true)) { Leave::Deleted } else { Leave::Closed };
+        if leave == Leave::Deleted {
+            loaded.gone.insert(ws_id.to_owned());
+        }
+        if let Some(ws) = &showing {
+            if leave == Leave::Deleted {
+                ws.lane.publish(&Event::HistoryResync { reason: ResyncReason::WorkstreamGone });
+            }
+            loaded.unload(ws, &self.roster, leave);
+            ws.cancel(Duration::ZERO).await;
+        }
+        drop(loaded);
+        if leave == Leave::Deleted {
+            let folder = self.settings.work_dir(ws_id);
+            match tokio::fs::remove_dir_all(&folder).await {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    tracing::warn!(%folder, %error, "the files of a deleted workstream remain");
+                }
+                _ => {}
+            }
+        }
+        deleted
+    }
+
+    /// The workstream of this id, if it is loaded, once nothing runs in it nor ever will.
+    async fn settled(&self, ws_id: &str, grace: Duration) -> Option<Arc<Workstream>> {
+        let ws = self.loaded.lock().await.workstreams.get(ws_id).cloned()?;
+        ws.close(grace).await;
+        Some(ws)
+    }
+
+    /// What stands at present, for those who measure it.
+    pub async fn present(&self) -> Present {
+        let loaded = self.loaded().await;
+        Present {
+            workstreams: loaded.len(),
+            connections: self.settings.max_connections - self.connections.available_permits(),
+            panes: loaded.iter().map(|ws| ws.lane.load()).sum(),
+            global: self.roster.load(),
+        }
     }
 
     /// Runs `work` to its end, also when whoever asked for it goes away: what is committed must
@@ -162,7 +274,7 @@ pub mod tests {
         let Flags { settings } = Flags::parse_from(["node", "--data-dir", path.as_str()]);
         let secrets = Secrets::load(path, None).unwrap();
         let store = Store::open(path.join("node.sqlite").as_std_path()).unwrap();
-        let model = Model::new("m".into(), None).unwrap();
+        let model = Model::new("m".into(), None, settings.turns.patience()).unwrap();
         let roster = Roster::new("node".into(), settings.limits()).unwrap();
         let node = Node::new(settings, secrets, store, model, roster);
         TestNode { node: Arc::new(node), _folder: folder }

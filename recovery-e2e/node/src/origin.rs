@@ -27,6 +27,11 @@ impl Origin {
         if https { 443 } else { 80 }
     }
 
+    /// Whether it is of this machine.
+    pub fn is_loopback(&self) -> bool {
+        is_loopback(&self.host)
+    }
+
     /// Whether a `Host` header of this origin would read so.
     fn is_host(&self, host: &Authority) -> bool {
         host.host().eq_ignore_ascii_case(&self.host)

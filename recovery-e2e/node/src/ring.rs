@@ -40,7 +40,17 @@ impl Ring {
 
     /// The number of the oldest retained event; [`Ring::next_seq`] when none is retained.
     pub fn first(&self) -> u64 {
-        self.next_seq() - self.frames.len() as u64
+        self.next_seq() - self.len() as u64
+    }
+
+    /// Bytes of all retained frames together.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Frames that are retained.
+    pub fn len(&self) -> usize {
+        self.frames.len()
     }
 
     /// Appends the frame numbered [`Ring::next_seq`], and lets go of what is over the bounds.

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::cursor::Cursor;
 use crate::event::{Activity, Event, connection_frame};
 use crate::feed::{Connection, Feed, Limits};
+use crate::metrics::Load;
 use crate::replay::{Ask, Proof, Shape, decide};
 
 /// A workstream as lists show it.
@@ -38,6 +39,17 @@ impl Entry {
     }
 }
 
+/// Why a workstream leaves the roster. A node that stops gives no reason, because its successor
+/// may load what it unloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Leave {
+    /// A person has closed it; it can be opened again.
+    Closed,
+    /// It is deleted.
+    Deleted,
+}
+
 /// One event of the global lane.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -48,6 +60,8 @@ enum Change<'a> {
     WsState { ws_id: &'a str, state: Activity },
     /// A workstream was loaded, new or not.
     WsCreated(&'a Entry),
+    /// A workstream is loaded no more.
+    WsClosed { ws_id: &'a str, name: &'a str, reason: Leave },
     /// Numbers of all that is loaded.
     Aggregate { total_count: usize, active_count: usize },
 }
@@ -82,6 +96,14 @@ impl Roster {
         entries.insert(entry.ws_id.clone(), entry);
     }
 
+    /// Lets go of what is loaded no more.
+    pub fn dismiss(&self, ws_id: &str, reason: Leave) {
+        let State { feed, entries } = &mut *self.locked();
+        if let Some(Entry { name, .. }) = entries.remove(ws_id) {
+            feed.publish(&Change::WsClosed { ws_id, name: &name, reason });
+        }
+    }
+
     /// Takes note of what a workstream does from now on. One that is not loaded does nothing.
     pub fn enter(&self, ws_id: &str, activity: Activity) {
         let State { feed, entries } = &mut *self.locked();
@@ -103,6 +125,11 @@ impl Roster {
         let mut entries: Vec<_> = self.locked().entries.values().cloned().collect();
         entries.sort_by(|a, b| (&a.name, &a.ws_id).cmp(&(&b.name, &b.ws_id)));
         entries
+    }
+
+    /// What the global lane holds.
+    pub fn load(&self) -> Load {
+        self.locked().feed.load()
     }
 
     /// Decides what a connection gets, and registers it.

@@ -7,7 +7,6 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::serve::ListenerExt as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -15,9 +14,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use crate::accept;
 use crate::auth::{self, SecretError, Secrets};
 use crate::cli::Settings;
-use crate::http;
 use crate::model::Model;
 use crate::node::Node;
 use crate::roster::Roster;
@@ -27,7 +26,7 @@ use crate::store::{Store, StoreError};
 pub const GRACE: Duration = Duration::from_secs(2);
 
 /// Holds an API key for the model.
-const MODEL_KEY: &str = "RECOVERY_NODE_MODEL_KEY";
+pub const MODEL_KEY: &str = "RECOVERY_NODE_MODEL_KEY";
 
 /// Why a node does not run.
 #[derive(Debug, thiserror::Error)]
@@ -100,7 +99,7 @@ pub struct Running {
     /// The node.
     pub node: Arc<Node>,
     address: SocketAddr,
-    server: JoinHandle<io::Result<()>>,
+    server: JoinHandle<()>,
     signals: [Signal; 2],
     /// Locked as long as the node has the data folder.
     _lock: File,
@@ -115,7 +114,8 @@ pub async fn start(settings: Settings) -> Result<Running, ServeError> {
     let secrets = Secrets::load(&settings.data_dir, settings.token_file.as_deref())?;
     let store = Store::open(settings.data_dir.join("node.sqlite").as_std_path())
         .map_err(|source| ServeError::Store { path: settings.data_dir.clone(), source })?;
-    let model = Model::new(settings.model_name.clone(), std::env::var(MODEL_KEY).ok())?;
+    let key = std::env::var(MODEL_KEY).ok();
+    let model = Model::new(settings.model_name.clone(), key, settings.turns.patience())?;
     let failed = |source| ServeError::Listen { address: settings.listen, source };
     let listener = TcpListener::bind(settings.listen).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
@@ -126,15 +126,10 @@ pub async fn start(settings: Settings) -> Result<Running, ServeError> {
     let roster = Roster::new(node_id, settings.limits())?;
     let node = Arc::new(Node::new(settings, secrets, store, model, roster));
     node.work.spawn(tell_numbers(node.clone()));
-    // An event is to leave at once, not when the peer has acknowledged the one before it.
-    let listener = listener.tap_io(|connection| {
-        if let Err(error) = connection.set_nodelay(true) {
-            tracing::warn!(%error, "a connection's events may be late");
-        }
-    });
-    let server = axum::serve(listener, http::router(node.clone()))
-        .with_graceful_shutdown(node.stop.clone().cancelled_owned());
-    let server = tokio::spawn(server.into_future());
+    if !address.ip().is_loopback() {
+        tracing::warn!(%address, "other machines can reach this node; only its token keeps them out");
+    }
+    let server = tokio::spawn(accept::serve(listener, node.clone()));
     tracing::info!(%address, "listening");
     Ok(Running { node, address, server, signals, _lock: lock })
 }
@@ -186,7 +181,7 @@ impl Running {
 
 /// Tells the global lane the numbers of all that is loaded, until the node stops.
 async fn tell_numbers(node: Arc<Node>) {
-    let period = node.settings.aggregate();
+    let period = node.settings.aggregate;
     let mut due = tokio::time::interval_at(Instant::now() + period, period);
     while node.stop.run_until_cancelled(due.tick()).await.is_some() {
         node.roster.aggregate();

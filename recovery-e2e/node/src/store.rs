@@ -1,35 +1,46 @@
-//! What survives: workstreams, rows, and the answers that a repeated request gets again.
+//! What survives: workstreams, rows, messages that wait for their turn, and the answers that a
+//! repeated request gets again.
+
+mod queue;
+mod rows;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
-use serde::Serialize;
+use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 
-use crate::cursor::RowId;
+pub use queue::Arrival;
+#[cfg(test)]
+pub use rows::Cut;
 
 /// The version of [`SCHEMA`], in SQLite's `user_version`.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// How long a commit waits for another process that holds the database, such as a backup.
 const BUSY: Duration = Duration::from_secs(1);
 
 /// `sends` and `rewinds` outlive the rows they made: a repeated request is the same request even
-/// after its rows were cut.
+/// after its rows were cut. `part` is the JSON of a row's [`Part`](crate::row::Part).
 const SCHEMA: &str = "
     CREATE TABLE workstreams (ws_id TEXT PRIMARY KEY, name TEXT NOT NULL, model_url TEXT) STRICT;
     CREATE TABLE rows (
-        ws_id TEXT NOT NULL REFERENCES workstreams, place INTEGER NOT NULL, row_id TEXT NOT NULL,
-        role TEXT NOT NULL, content TEXT NOT NULL, client_send_id TEXT,
+        ws_id TEXT NOT NULL REFERENCES workstreams ON DELETE CASCADE, place INTEGER NOT NULL,
+        row_id TEXT NOT NULL, content TEXT NOT NULL, part TEXT NOT NULL,
+        role TEXT NOT NULL AS (part ->> '$.role') STORED,
         PRIMARY KEY (ws_id, place), UNIQUE (ws_id, row_id)
     ) STRICT, WITHOUT ROWID;
+    CREATE TABLE queue (
+        ws_id TEXT NOT NULL REFERENCES workstreams ON DELETE CASCADE, place INTEGER NOT NULL,
+        message TEXT NOT NULL, client_send_id TEXT,
+        PRIMARY KEY (ws_id, place)
+    ) STRICT, WITHOUT ROWID;
     CREATE TABLE sends (
-        ws_id TEXT NOT NULL REFERENCES workstreams, client_send_id TEXT NOT NULL,
+        ws_id TEXT NOT NULL REFERENCES workstreams ON DELETE CASCADE, client_send_id TEXT NOT NULL,
         PRIMARY KEY (ws_id, client_send_id)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE rewinds (
-        ws_id TEXT NOT NULL REFERENCES workstreams, request_id TEXT NOT NULL,
+        ws_id TEXT NOT NULL REFERENCES workstreams ON DELETE CASCADE, request_id TEXT NOT NULL,
         removed INTEGER NOT NULL,
         PRIMARY KEY (ws_id, request_id)
     ) STRICT, WITHOUT ROWID;
@@ -46,33 +57,18 @@ pub enum StoreError {
         "the database has schema version {0}, this node writes {VERSION}; use a node of its version"
     )]
     Version(i64),
+    /// The workstream was deleted.
+    #[error("the workstream is deleted; nothing more can be stored in it")]
+    Gone,
+    /// Another row has the name.
+    #[error("a row of this name is stored with another content; this is a defect of the node")]
+    RowTaken,
+    /// A stored row cannot be read.
+    #[error("a stored row cannot be read: {0}; restore the database from a backup")]
+    Unreadable(#[from] serde_json::Error),
     /// The node is stopping.
     #[error("the store is closed because the node is stopping; retry when it is up again")]
     Closed,
-}
-
-/// Who wrote a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// A person.
-    User,
-    /// The model.
-    Assistant,
-}
-
-/// One row of a conversation; also a message of a history on the wire.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Row {
-    /// Who wrote it.
-    pub role: Role,
-    /// Its text.
-    pub content: String,
-    /// Its name.
-    pub row_id: RowId,
-    /// The sends that it answers.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub client_send_ids: Vec<String>,
 }
 
 /// A workstream as it is stored.
@@ -127,8 +123,8 @@ impl Store {
             tx.execute(
                 "INSERT INTO workstreams (ws_id, name, model_url) VALUES (?1, ?2, ?3)",
                 params![ws.ws_id, ws.name, ws.model_url],
-            )
-            .map(drop)
+            )?;
+            Ok(())
         })
         .await
     }
@@ -137,115 +133,45 @@ impl Store {
     pub async fn all(&self) -> Result<Vec<Stored>, StoreError> {
         self.read(|tx| {
             let mut query = tx.prepare(&format!("{WORKSTREAM} ORDER BY name, ws_id"))?;
-            query.query_map([], read_workstream)?.collect()
+            Ok(query.query_map([], read_workstream)?.collect::<Result<_, _>>()?)
         })
         .await
+    }
+
+    /// Whether the database answers.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.read(|tx| Ok(tx.prepare("SELECT 1 FROM workstreams")?.exists([]).map(drop)?)).await
     }
 
     /// The workstream of this id.
     pub async fn find(&self, ws_id: &str) -> Result<Option<Stored>, StoreError> {
         let ws_id = ws_id.to_owned();
         self.read(move |tx| {
-            tx.query_row(&format!("{WORKSTREAM} WHERE ws_id = ?1"), [ws_id], read_workstream)
-                .optional()
+            let query = format!("{WORKSTREAM} WHERE ws_id = ?1");
+            Ok(tx.query_row(&query, [ws_id], read_workstream).optional()?)
         })
         .await
     }
 
-    /// The newest rows, at most `limit`, the oldest of them first.
-    pub async fn rows(&self, ws_id: &str, limit: u32) -> Result<Vec<Row>, StoreError> {
-        let ws_id = ws_id.to_owned();
-        self.read(move |tx| {
-            let mut query = tx.prepare(
-                "SELECT role, content, row_id, client_send_id FROM rows
-                 WHERE ws_id = ?1 ORDER BY place DESC LIMIT ?2",
-            )?;
-            let mut rows: Vec<Row> =
-                query.query_map(params![ws_id, limit], read_row)?.collect::<Result<_, _>>()?;
-            rows.reverse();
-            Ok(rows)
-        })
-        .await
-    }
-
-    /// Whether this send was accepted before.
-    pub async fn knows_send(&self, ws_id: &str, send: &str) -> Result<bool, StoreError> {
-        let (ws_id, send) = (ws_id.to_owned(), send.to_owned());
-        self.read(move |tx| {
-            tx.prepare("SELECT 1 FROM sends WHERE ws_id = ?1 AND client_send_id = ?2")?
-                .exists([ws_id, send])
-        })
-        .await
-    }
-
-    /// Appends a row and records the sends that it answers; a send recorded before is refused.
-    pub async fn append(&self, ws_id: &str, row: Row) -> Result<(), StoreError> {
+    /// Deletes a workstream and all that is stored of it; answers whether there was one.
+    pub async fn delete(&self, ws_id: &str) -> Result<bool, StoreError> {
         let ws_id = ws_id.to_owned();
         self.write(move |tx| {
-            let send = row.client_send_ids.first();
-            if let Some(send) = send {
-                tx.execute("INSERT INTO sends VALUES (?1, ?2)", params![ws_id, send])?;
-            }
-            tx.execute(
-                "INSERT INTO rows (ws_id, place, row_id, role, content, client_send_id)
-                 SELECT ?1, coalesce(max(place), 0) + 1, ?2, ?3, ?4, ?5 FROM rows WHERE ws_id = ?1",
-                params![ws_id, row.row_id.as_str(), row.role.stored(), row.content, send],
-            )
-            .map(drop)
-        })
-        .await
-    }
-
-    /// What an earlier rewind of this request removed.
-    pub async fn rewound(&self, ws_id: &str, request: &str) -> Result<Option<u32>, StoreError> {
-        let (ws_id, request) = (ws_id.to_owned(), request.to_owned());
-        self.read(move |tx| {
-            let query = "SELECT removed FROM rewinds WHERE ws_id = ?1 AND request_id = ?2";
-            tx.query_row(query, [ws_id, request], |row| row.get(0)).optional()
-        })
-        .await
-    }
-
-    /// Cuts the last `turns` user turns, or all there are, and records the request; answers how
-    /// many user turns that were.
-    pub async fn rewind(
-        &self,
-        ws_id: &str,
-        turns: u64,
-        request: Option<String>,
-    ) -> Result<u32, StoreError> {
-        let ws_id = ws_id.to_owned();
-        // More than SQLite can count is more than there are.
-        let turns = i64::try_from(turns).unwrap_or(i64::MAX);
-        self.write(move |tx| {
-            let (removed, from): (u32, Option<i64>) = tx.query_row(
-                "SELECT count(*), min(place) FROM (SELECT place FROM rows
-                 WHERE ws_id = ?1 AND role = 'user' ORDER BY place DESC LIMIT ?2)",
-                params![ws_id, turns],
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )?;
-            tx.execute("DELETE FROM rows WHERE ws_id = ?1 AND place >= ?2", params![ws_id, from])?;
-            if let Some(request) = request {
-                tx.execute(
-                    "INSERT INTO rewinds VALUES (?1, ?2, ?3)",
-                    params![ws_id, request, removed],
-                )?;
-            }
-            Ok(removed)
+            Ok(tx.execute("DELETE FROM workstreams WHERE ws_id = ?1", [ws_id])? > 0)
         })
         .await
     }
 
     async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.run(TransactionBehavior::Deferred, work).await
     }
 
     async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.run(TransactionBehavior::Immediate, work).await
     }
@@ -254,7 +180,7 @@ impl Store {
     async fn run<T: Send + 'static>(
         &self,
         behavior: TransactionBehavior,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let store = self.0.clone();
         let run = move || {
@@ -278,23 +204,10 @@ fn read_workstream(row: &rusqlite::Row<'_>) -> rusqlite::Result<Stored> {
     Ok(Stored { ws_id: row.get(0)?, name: row.get(1)?, model_url: row.get(2)?, turns: row.get(3)? })
 }
 
-fn read_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
-    let role: String = row.get(0)?;
-    Ok(Row {
-        role: if role == Role::User.stored() { Role::User } else { Role::Assistant },
-        content: row.get(1)?,
-        row_id: RowId::stored(row.get(2)?),
-        client_send_ids: row.get::<_, Option<String>>(3)?.into_iter().collect(),
-    })
-}
-
-impl Role {
-    fn stored(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-        }
-    }
+/// A commit against a deleted workstream is refused, also where it would store nothing new.
+fn must_exist(tx: &Transaction<'_>, ws_id: &str) -> Result<(), StoreError> {
+    let found = tx.prepare("SELECT 1 FROM workstreams WHERE ws_id = ?1")?.exists([ws_id])?;
+    if found { Ok(()) } else { Err(StoreError::Gone) }
 }
 
 #[cfg(test)]

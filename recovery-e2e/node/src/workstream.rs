@@ -1,17 +1,23 @@
 //! One loaded workstream: what is committed to the store, and then published on the lane.
 
+mod commit;
+
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use serde::Serialize;
 use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
 
-use crate::event::Activity;
+use crate::halt::{Halter, Why, halt};
 use crate::history::Reads;
-use crate::lane::{Ending, Lane};
+use crate::lane::Lane;
 use crate::node::Node;
 use crate::roster::Entry;
-use crate::store::{Role, Row, Store, StoreError, Stored};
-use crate::turn::{self, TurnError};
+use crate::row::Row;
+use crate::store::{Arrival, Store, StoreError, Stored};
+use crate::turn;
 
 /// A workstream in memory.
 pub struct Workstream {
@@ -23,12 +29,33 @@ pub struct Workstream {
     pub model_url: Option<String>,
     /// Its events.
     pub lane: Lane,
-    /// Held from before a commit until its publication, and over a history read. So whoever holds
-    /// it finds the same rows in the store and on the lane, and a token fits the rows it is
-    /// minted with.
-    pub journal: Mutex<()>,
-    /// The history reads that are under way.
-    pub reads: Reads,
+    /// Cancelled when it is unloaded: its lane publishes nothing more.
+    pub unloaded: CancellationToken,
+    /// Held from before a commit until its publication, and over a read. So whoever holds it
+    /// finds the same rows in the store and on the lane, and a token fits the rows it is minted
+    /// with.
+    pub(crate) journal: Mutex<Journal>,
+    /// The reads of its history that are under way.
+    pub(crate) reads: Reads,
+    /// Runs of agents so far.
+    runs: AtomicU64,
+}
+
+/// What a workstream is about.
+#[derive(Debug, Default)]
+pub(crate) struct Journal {
+    /// The turn that runs.
+    turn: Option<Running>,
+    /// Nothing begins any more.
+    closed: bool,
+}
+
+/// A turn that runs.
+#[derive(Clone, Debug)]
+struct Running {
+    halter: Halter,
+    /// Cancelled when it has ended.
+    ended: CancellationToken,
 }
 
 /// What became of a send.
@@ -36,17 +63,19 @@ pub struct Workstream {
 pub enum Sent {
     /// It is stored and its turn runs; or it was accepted before.
     Accepted,
-    /// Another turn runs; nothing is stored.
-    Busy,
+    /// It is stored and waits for the end of other turns.
+    Queued,
+    /// The workstream is being closed; nothing is stored.
+    Closed,
 }
 
 /// What became of a rewind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Rewound {
-    /// This many user turns were cut, now or by an earlier try of the same request.
+    /// This many turns were taken back, now or by an earlier try of the same request.
     Ok {
-        /// User turns.
+        /// Turns.
         removed: u32,
     },
     /// A turn runs; nothing is cut.
@@ -71,8 +100,10 @@ impl Workstream {
             name: stored.name,
             model_url: stored.model_url,
             lane,
-            journal: Mutex::new(()),
+            unloaded: CancellationToken::new(),
+            journal: Mutex::default(),
             reads: Reads::new(),
+            runs: AtomicU64::new(0),
         })
     }
 
@@ -81,7 +112,8 @@ impl Workstream {
         Entry::interactive(&self.ws_id, &self.name, self.lane.activity())
     }
 
-    /// Stores a user row and starts its turn. A send of a known id is accepted without either.
+    /// Stores a message. It becomes a user row and starts its turn, or waits for those before it.
+    /// A send of a known id is accepted and changes nothing.
     ///
     /// # Errors
     /// When the store fails; the send is then not accepted.
@@ -91,26 +123,80 @@ impl Workstream {
         message: String,
         send_id: Option<String>,
     ) -> Result<Sent, StoreError> {
-        let _journal = self.journal.lock().await;
-        if let Some(id) = &send_id
-            && node.store.knows_send(&self.ws_id, id).await?
-        {
-            return Ok(Sent::Accepted);
-        }
-        if self.is_busy() {
-            return Ok(Sent::Busy);
-        }
-        let row = Row {
-            role: Role::User,
-            content: message,
-            row_id: self.lane.name_row(),
-            client_send_ids: send_id.into_iter().collect(),
+        let mut journal = self.journal.lock().await;
+        let behind_others = match node.store.arrival(&self.ws_id, send_id.as_deref()).await? {
+            Arrival::Taken => return Ok(Sent::Accepted),
+            Arrival::Waiting => return Ok(Sent::Queued),
+            Arrival::New { behind_others } => behind_others,
         };
+        if journal.closed {
+            return Ok(Sent::Closed);
+        }
+        if journal.turn.is_some() || behind_others {
+            node.store.enqueue(&self.ws_id, message, send_id).await?;
+            self.next_turn(&node, &mut journal).await;
+            return Ok(Sent::Queued);
+        }
+        self.settle(&node.store).await?;
+        let row = Row::user(message, self.lane.name_row(), send_id);
         node.store.append(&self.ws_id, row.clone()).await?;
-        self.lane.begin_turn(&row);
-        let ws = self.clone();
-        node.clone().work.spawn(async move { turn::run(&node, &ws).await });
+        self.begin_turn(&node, &mut journal, &row);
         Ok(Sent::Accepted)
+    }
+
+    /// Takes up what waits, if nothing runs.
+    pub async fn take_up(self: Arc<Self>, node: Arc<Node>) {
+        let mut journal = self.journal.lock().await;
+        self.next_turn(&node, &mut journal).await;
+    }
+
+    /// Begins the turn of the message that waits longest. What cannot be taken up now waits on.
+    async fn next_turn(self: &Arc<Self>, node: &Arc<Node>, journal: &mut Journal) {
+        if journal.turn.is_some() || journal.closed || node.stop.is_cancelled() {
+            return;
+        }
+        let taken = async {
+            if !node.store.waits(&self.ws_id).await? {
+                return Ok(None);
+            }
+            self.settle(&node.store).await?;
+            node.store.take_up(&self.ws_id, self.lane.name_row()).await
+        };
+        match taken.await {
+            Ok(Some(row)) => self.begin_turn(node, journal, &row),
+            Ok(None) => {}
+            Err::<_, StoreError>(error) => {
+                tracing::error!(ws_id = self.ws_id, %error, "what waits is not taken up");
+            }
+        }
+    }
+
+    fn begin_turn(self: &Arc<Self>, node: &Arc<Node>, journal: &mut Journal, row: &Row) {
+        self.lane.begin_turn(row);
+        let (halter, halted) = halt();
+        let ended = CancellationToken::new();
+        journal.turn = Some(Running { halter: halter.clone(), ended });
+        node.work.spawn(turn::run(node.clone(), self.clone(), halter, halted));
+    }
+
+    /// Asks the turn that runs, if one does, to end within `grace`.
+    pub async fn cancel(&self, grace: Duration) {
+        if let Some(turn) = &self.journal.lock().await.turn {
+            turn.halter.ask(Why::Cancelled, grace);
+        }
+    }
+
+    /// Lets nothing begin any more, and waits until the turn that runs has ended, within `grace`.
+    pub async fn close(&self, grace: Duration) {
+        let running = {
+            let mut journal = self.journal.lock().await;
+            journal.closed = true;
+            journal.turn.clone()
+        };
+        if let Some(turn) = running {
+            turn.halter.ask(Why::Cancelled, grace);
+            turn.ended.cancelled().await;
+        }
     }
 
     /// Cuts the last user turns and what followed them.
@@ -123,41 +209,22 @@ impl Workstream {
         turns: u64,
         request: Option<String>,
     ) -> Result<Rewound, StoreError> {
-        let _journal = self.journal.lock().await;
+        let journal = self.journal.lock().await;
         if let Some(request) = &request
             && let Some(removed) = store.rewound(&self.ws_id, request).await?
         {
             return Ok(Rewound::Ok { removed });
         }
-        if self.is_busy() {
+        if journal.turn.is_some() || journal.closed {
             return Ok(Rewound::Busy);
         }
-        let removed = store.rewind(&self.ws_id, turns, request).await?;
-        self.lane.cut(removed);
-        Ok(Rewound::Ok { removed })
+        let cut = store.rewind(&self.ws_id, turns, request).await?;
+        self.lane.cut(cut.user_rows);
+        Ok(Rewound::Ok { removed: cut.turns })
     }
 
-    /// Stores what streamed, and ends the turn.
-    pub async fn end_turn(&self, store: &Store, ended: Result<(), TurnError>) {
-        let _journal = self.journal.lock().await;
-        let message = ended.err().map(|error| error.to_string());
-        let mut ending = message.as_deref().map_or(Ending::Stored, Ending::Failed);
-        if let Some(live) = self.lane.live() {
-            let row = Row {
-                role: Role::Assistant,
-                content: live.text,
-                row_id: live.row_id,
-                client_send_ids: Vec::new(),
-            };
-            if let Err(error) = store.append(&self.ws_id, row).await {
-                tracing::error!(ws_id = self.ws_id, %error, "the answer is lost");
-                ending = Ending::Lost;
-            }
-        }
-        self.lane.end_turn(&ending);
-    }
-
-    fn is_busy(&self) -> bool {
-        self.lane.activity() != Activity::Idle
+    /// The number of an agent's run.
+    pub fn begin_run(&self) -> u64 {
+        self.runs.fetch_add(1, Ordering::Relaxed) + 1
     }
 }

@@ -77,13 +77,6 @@ impl Counters {
         self.counts[class as usize]
     }
 
-    /// How many answers the browser waits for, besides event streams, which have no end.
-    pub fn awaited(&self) -> u64 {
-        let streams = [Class::Events, Class::GlobalEvents];
-        let answered = Class::ALL.into_iter().filter(|class| !streams.contains(class));
-        answered.map(|class| self.of(class).in_flight).sum()
-    }
-
     /// How many requests of the browser stand in a hold.
     pub fn waiting(&self) -> u64 {
         Class::ALL.into_iter().map(|class| self.of(class).waiting).sum()

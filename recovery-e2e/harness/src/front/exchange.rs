@@ -18,9 +18,11 @@ use super::faults::{Action, Fault};
 use super::headers;
 use super::hold::Gate;
 use super::ledger::{Browser, Entry};
-use super::patch::{Misfit, Patch};
+use super::patch::Misfit;
 use super::proxy::Shared;
 use super::receipt::Receipt;
+use super::rewrite::Rewrite;
+use super::sever::Severable;
 use super::socket::Socket;
 use super::upstream::{self, Passing};
 
@@ -53,14 +55,19 @@ pub(super) fn serve(
     let exchange = Exchange { shared: Arc::clone(shared), class, entry };
     let browser = Browser(exchange.entry.clone());
     async move {
+        let severed = class.streams().then(|| exchange.shared.severed.subscribe());
+        let entry = exchange.entry.clone();
         let response = exchange.answer(head, body, fault).await?;
-        Ok(response.map(|body| ToBrowser { body, _browser: browser }))
+        Ok(response.map(|body| ToBrowser {
+            body: Severable::new(body, class, entry, severed),
+            _browser: browser,
+        }))
     }
 }
 
 /// An answer's body in the hands of the browser's connection.
 pub(super) struct ToBrowser {
-    body: AnswerBody,
+    body: Severable<AnswerBody>,
     _browser: Browser,
 }
 
@@ -104,10 +111,13 @@ impl Exchange {
         };
         let request = Request::from_parts(head, Full::new(body));
         match fault {
-            None => self.respond(request).await,
+            None => self.respond(request, None).await,
             Some(Fault { action: Action::Fail(status), receipt }) => {
                 self.entry.fired(&receipt);
                 Ok(self.say(status, format!("{} (a fault of the front)", receipt.name())))
+            }
+            Some(Fault { action: Action::Tokenless, receipt }) => {
+                self.respond(request, Some((Rewrite::WithoutToken, receipt))).await
             }
             Some(Fault { action: Action::Hold(gate), receipt }) => {
                 self.entry.fired(&receipt);
@@ -125,7 +135,7 @@ impl Exchange {
         shared.spawn(async move {
             let class = self.class;
             gate.pass(self.entry.seq()).await;
-            if let Err(Ok(unclaimed)) = give.send(self.respond(request).await)
+            if let Err(Ok(unclaimed)) = give.send(self.respond(request, None).await)
                 && !class.streams()
             {
                 // Nobody waits, but the record is to tell how it ended; it also tells an error.
@@ -135,8 +145,12 @@ impl Exchange {
         take.await.unwrap_or(Err(BreakOff))
     }
 
-    /// Answers as if there were no faults.
-    async fn respond(self, request: Request<Full<Bytes>>) -> Answered {
+    /// Answers as if there were no faults, but for the `rewrite` of the upstream's answer.
+    async fn respond(
+        self,
+        request: Request<Full<Bytes>>,
+        rewrite: Option<(Rewrite, Receipt)>,
+    ) -> Answered {
         if let Some(page) = self.shared.local_page(request.uri().path()) {
             let mut response = self.whole(Response::new(page.body.clone()));
             response.headers_mut().insert(CONTENT_TYPE, page.content_type.clone());
@@ -151,16 +165,22 @@ impl Exchange {
             self.entry.broken("no upstream is set");
             return Err(BreakOff);
         };
-        self.forward(upstream, request).await
+        self.forward(upstream, request, rewrite).await
     }
 
-    async fn forward(self, upstream: SocketAddr, mut request: Request<Full<Bytes>>) -> Answered {
-        let patches = match *request.method() {
-            Method::GET => self.shared.ledger.patches(request.uri().path()),
-            _ => Vec::new(),
-        };
+    async fn forward(
+        self,
+        upstream: SocketAddr,
+        mut request: Request<Full<Bytes>>,
+        rewrite: Option<(Rewrite, Receipt)>,
+    ) -> Answered {
+        let mut rewrites: Vec<_> = rewrite.into_iter().collect();
+        if request.method() == Method::GET {
+            let patches = self.shared.ledger.patches(request.uri().path()).into_iter();
+            rewrites.extend(patches.map(|(patch, receipt)| (Rewrite::Patch(patch), receipt)));
+        }
         headers::strip_hop_by_hop(request.headers_mut());
-        if !patches.is_empty() {
+        if !rewrites.is_empty() {
             headers::ask_for_whole_text(request.headers_mut());
         }
         // The target without scheme and host, in whichever form it came.
@@ -174,8 +194,8 @@ impl Exchange {
                 return Err(BreakOff);
             }
         };
-        if !patches.is_empty() {
-            return self.patched(response, patches).await;
+        if !rewrites.is_empty() {
+            return self.rewritten(response, rewrites).await;
         }
         self.entry.headed(response.status());
         let streams = self.class.streams();
@@ -183,23 +203,23 @@ impl Exchange {
     }
 
     /// The answer with its text changed, or a 500 that says why it could not be.
-    async fn patched(
+    async fn rewritten(
         self,
         response: Response<Passing>,
-        patches: Vec<(Patch, Receipt)>,
+        rewrites: Vec<(Rewrite, Receipt)>,
     ) -> Answered {
         let (mut head, body) = response.into_parts();
         let mut text = text_of(&head, body.whole().await.ok_or(BreakOff)?);
-        for (patch, receipt) in &patches {
-            let patched = text.and_then(|text| patch.apply(&text));
-            if let Err(misfit) = &patched {
+        for (rewrite, receipt) in &rewrites {
+            let rewritten = text.and_then(|text| rewrite.apply(&text));
+            if let Err(misfit) = &rewritten {
                 receipt.break_off(misfit.to_string());
                 let text = format!("{} does not apply: {misfit}", receipt.name());
                 return Ok(self.say(StatusCode::INTERNAL_SERVER_ERROR, text));
             }
-            text = patched;
+            text = rewritten;
         }
-        for (_, receipt) in &patches {
+        for (_, receipt) in &rewrites {
             self.entry.fired(receipt);
         }
         headers::for_changed_text(&mut head.headers);
@@ -227,7 +247,7 @@ impl Exchange {
     }
 }
 
-/// The text of an asset as it was served.
+/// The text of an answer as it was served.
 fn text_of(head: &response::Parts, body: Bytes) -> Result<String, Misfit> {
     if head.status != StatusCode::OK {
         return Err(Misfit::NotServed { status: head.status.as_u16() });

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::class::Class;
 use super::counters::Counters;
-use super::faults::{Fault, FaultQueue};
+use super::faults::{Fault, FaultQueue, Turns};
 use super::patch::Patch;
 use super::receipt::Receipt;
 use super::record::Record;
@@ -66,11 +66,16 @@ impl Ledger {
         (Entry(Arc::new(Open { ledger: Arc::clone(self), seq })), fault)
     }
 
-    /// Arms `fault` for the next `n` arrivals of `class`.
-    pub(super) fn arm(&self, class: Class, n: u32, fault: Fault) {
+    /// Arms `fault` for the next arrivals of `class`.
+    pub(super) fn arm(&self, class: Class, turns: Turns, fault: Fault) {
         let mut state = self.lock();
         state.receipts.push(fault.receipt.clone());
-        state.faults.arm(class, n, fault);
+        state.faults.arm(class, turns, fault);
+    }
+
+    /// Keeps the receipt of a fault that meets no arrival but what is open already.
+    pub(super) fn keep(&self, receipt: Receipt) {
+        self.lock().receipts.push(receipt);
     }
 
     /// Serves `patch` from now on.

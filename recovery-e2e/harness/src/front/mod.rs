@@ -9,6 +9,7 @@
 //! count; and a request that gets a connection of its own meets the state of the upstream as it
 //! is now.
 
+mod arming;
 mod class;
 mod counters;
 mod exchange;
@@ -20,12 +21,15 @@ mod patch;
 mod proxy;
 mod receipt;
 mod record;
+mod rewrite;
+mod sever;
 mod socket;
 mod sse;
 mod upstream;
 
 pub use class::Class;
 pub use counters::{Counters, Counts};
+pub use faults::Standing;
 pub use hold::Hold;
 pub use patch::{Edit, Patch};
 pub use proxy::{Front, FrontConfig, FrontError, LocalPage};

@@ -27,12 +27,14 @@ pub(super) enum Misfit {
     NotOnce { find: String, found: usize },
     #[error("{first:?} and {second:?} overlap in it; make them one edit")]
     Overlap { first: String, second: String },
-    #[error("the answer is {status}, not the asset; name an asset that is served")]
+    #[error("the answer is {status}, not what is to be changed; name something that is served")]
     NotServed { status: u16 },
     #[error(
-        "the answer is not plain UTF-8 text; only text that is served unencoded can be patched"
+        "the answer is not plain UTF-8 text; only text that is served unencoded can be changed"
     )]
     NotText,
+    #[error("the answer is no history with a handoff token, so there is none to take out")]
+    NoToken,
 }
 
 impl Patch {

@@ -8,23 +8,19 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
 use camino::Utf8PathBuf;
-use hyper::StatusCode;
 use hyper::header::HeaderValue;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::class::Class;
 use super::counters::Counters;
 use super::exchange;
-use super::faults::{Action, Fault};
-use super::hold::Hold;
 use super::ledger::Ledger;
-use super::patch::Patch;
 use super::receipt::Receipt;
 use super::record::Record;
 use super::socket::{SocketIo, Sockets};
@@ -34,6 +30,9 @@ use crate::trace::{JsonLines, Trace, TraceError};
 
 /// How many round trips a fence takes, one after the other; `socket` says why.
 const FENCE_TRIPS: usize = 2;
+
+/// How many severings a stream may not have seen yet. A scenario makes them one by one.
+const SEVERED_AT_ONCE: usize = 16;
 
 /// What a front is made with.
 #[derive(Debug)]
@@ -87,7 +86,7 @@ pub enum FrontError {
 #[derive(Debug)]
 pub struct Front {
     origin: String,
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
 /// What the tasks of a front share.
@@ -98,6 +97,8 @@ pub(super) struct Shared {
     upstream: Mutex<Option<SocketAddr>>,
     pages: HashMap<String, Page>,
     accept_failed: Mutex<Option<io::Error>>,
+    /// Tells open event streams that those of a class are severed.
+    pub(super) severed: broadcast::Sender<(Class, Receipt)>,
     tasks: TaskTracker,
     ending: CancellationToken,
 }
@@ -127,6 +128,7 @@ impl Front {
             upstream: Mutex::new(config.upstream),
             pages,
             accept_failed: Mutex::default(),
+            severed: broadcast::channel(SEVERED_AT_ONCE).0,
             tasks: TaskTracker::new(),
             ending,
         });
@@ -142,33 +144,6 @@ impl Front {
     /// Sends what is forwarded from now on to `upstream`. Open connections stay where they are.
     pub fn point_at(&self, upstream: SocketAddr) {
         *lock(&self.shared.upstream) = Some(upstream);
-    }
-
-    /// Answers `n` arrivals of `class` with `status`; the upstream never sees them.
-    pub fn fail(&self, class: Class, n: u32, status: StatusCode) -> Receipt {
-        let name = format!("fail {} x{n} with {}", class.name(), status.as_u16());
-        let receipt = Receipt::new(name, n);
-        let fault = Fault { action: Action::Fail(status), receipt: receipt.clone() };
-        self.shared.ledger.arm(class, n, fault);
-        receipt
-    }
-
-    /// Keeps `n` arrivals of `class` from the upstream, until they are released.
-    #[must_use = "a hold that nobody can release holds until the front ends"]
-    pub fn hold(&self, class: Class, n: u32) -> Hold {
-        let receipt = Receipt::new(format!("hold {} x{n}", class.name()), n);
-        let (hold, gate) = Hold::new(receipt.clone(), n);
-        self.shared.ledger.arm(class, n, Fault { action: Action::Hold(gate), receipt });
-        hold
-    }
-
-    /// Changes the text of an asset each time that it is served from now on.
-    ///
-    /// Where the patch does not apply, the answer is a 500 and the receipt is broken.
-    pub fn patch(&self, patch: Patch) -> Receipt {
-        let receipt = Receipt::new(format!("patch {}", patch.asset), 1);
-        self.shared.ledger.arm_patch(patch, receipt.clone());
-        receipt
     }
 
     /// The receipts of all faults that were armed, in the order of arming.

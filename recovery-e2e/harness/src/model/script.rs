@@ -4,6 +4,7 @@ use std::future::pending;
 use std::sync::Arc;
 
 use hyper::StatusCode;
+use serde_json::json;
 use tokio::sync::watch;
 
 /// The answer to one call.
@@ -12,6 +13,8 @@ pub struct Reply {
     pub(super) answer: Answer,
     /// Opens when the call may be answered; none: at once.
     gate: Option<watch::Receiver<bool>>,
+    /// Opens when the second half of a text may follow the first; none: at once.
+    midway: Option<watch::Receiver<bool>>,
 }
 
 /// What is sent, once it may be.
@@ -19,10 +22,35 @@ pub struct Reply {
 pub(super) enum Answer {
     /// A streamed text that ends in order.
     Text(String),
+    /// Calls of tools.
+    Calls(Vec<ToolCall>),
     /// A streamed text, and then a connection that breaks.
     CutText(String),
     /// A refusal.
     Status(StatusCode),
+}
+
+/// A call of a tool by the model.
+#[derive(Clone, Debug)]
+pub struct ToolCall {
+    pub(super) id: String,
+    pub(super) name: &'static str,
+    /// JSON in a string, as on the wire.
+    pub(super) arguments: String,
+}
+
+impl ToolCall {
+    /// A command of the shell.
+    pub fn bash(id: &str, command: impl Into<String>) -> ToolCall {
+        let arguments = json!({"command": command.into()}).to_string();
+        ToolCall { id: id.to_owned(), name: "bash", arguments }
+    }
+
+    /// A task for an agent, whose own calls of the model take the script's next replies.
+    pub fn agent(id: &str, task: &str) -> ToolCall {
+        let arguments = json!({"task": task}).to_string();
+        ToolCall { id: id.to_owned(), name: "task_agent", arguments }
+    }
 }
 
 /// Lets one held call go. Dropped without that, the call stays held until the server ends.
@@ -35,16 +63,21 @@ pub struct Gate {
 impl Reply {
     /// `text`, streamed in a few chunks.
     pub fn text(text: impl Into<String>) -> Reply {
-        Reply { answer: Answer::Text(text.into()), gate: None }
+        Reply { answer: Answer::Text(text.into()), gate: None, midway: None }
+    }
+
+    /// Calls of tools, which the caller is to run before it asks again.
+    pub fn calls(calls: Vec<ToolCall>) -> Reply {
+        Reply { answer: Answer::Calls(calls), gate: None, midway: None }
     }
 
     /// A refusal with `status`, and an error body as such servers send it.
     pub fn status(status: StatusCode) -> Reply {
-        Reply { answer: Answer::Status(status), gate: None }
+        Reply { answer: Answer::Status(status), gate: None, midway: None }
     }
 
-    /// The same text, after which the connection breaks instead of ending. A refusal has no text
-    /// to cut and stays as it is.
+    /// The same text, after which the connection breaks instead of ending. What has no text to cut
+    /// stays as it is.
     pub fn cut(self) -> Reply {
         let answer = match self.answer {
             Answer::Text(text) => Answer::CutText(text),
@@ -59,13 +92,29 @@ impl Reply {
         (Reply { gate: Some(gate), ..self }, Gate { open })
     }
 
+    /// The same answer, whose text stops in its middle until the gate is released. A refusal has
+    /// no middle and is sent at once.
+    pub fn held_midway(self) -> (Reply, Gate) {
+        let (open, gate) = watch::channel(false);
+        (Reply { midway: Some(gate), ..self }, Gate { open })
+    }
+
     /// Waits until it may be sent.
     pub(super) async fn released(&mut self) {
-        if let Some(gate) = &mut self.gate
-            && gate.wait_for(|open| *open).await.is_err()
-        {
-            pending().await
-        }
+        released(self.gate.take()).await;
+    }
+
+    /// What the second half of its text has to wait for.
+    pub(super) fn middle(&mut self) -> impl Future<Output = ()> + Send + use<> {
+        released(self.midway.take())
+    }
+}
+
+async fn released(gate: Option<watch::Receiver<bool>>) {
+    if let Some(mut gate) = gate
+        && gate.wait_for(|open| *open).await.is_err()
+    {
+        pending().await
     }
 }
 

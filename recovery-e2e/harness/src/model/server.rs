@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, Limited, StreamBody};
 use hyper::body::{Frame, Incoming};
@@ -151,22 +151,40 @@ async fn answer(scripts: &Scripts, request: Request<Incoming>) -> Response<Answe
         return refusal(StatusCode::INTERNAL_SERVER_ERROR, &text);
     };
     reply.released().await;
-    let end = || wire::end_events(number, &model);
+    let middle = reply.middle();
+    let end = |reason| wire::end_events(number, &model, reason);
     match &reply.answer {
         Answer::Text(text) => {
             let events = wire::text_events(number, &model, text);
-            streamed(events.into_iter().chain(end()).collect(), None)
+            streamed(events.into_iter().chain(end("stop")).collect(), middle, None)
         }
-        Answer::CutText(text) => streamed(wire::text_events(number, &model, text), Some(Cut)),
+        Answer::Calls(calls) => {
+            let events = wire::call_events(number, &model, calls);
+            streamed(events.into_iter().chain(end("tool_calls")).collect(), middle, None)
+        }
+        Answer::CutText(text) => {
+            streamed(wire::text_events(number, &model, text), middle, Some(Cut))
+        }
         Answer::Status(status) => refusal(*status, &format!("the script refuses call {number}")),
     }
 }
 
-/// The events as one stream, which ends in order or is cut.
-fn streamed(events: Vec<String>, cut: Option<Cut>) -> Response<AnswerBody> {
-    let frames = events.into_iter().map(|event| Ok(Frame::data(Bytes::from(event))));
-    let body = StreamBody::new(stream::iter(frames.chain(cut.map(Err))));
-    respond(StatusCode::OK, "text/event-stream", BreakLate::new(body).boxed_unsync())
+/// The events as one stream, which waits for `middle` and ends in order or is cut.
+fn streamed(
+    mut events: Vec<String>,
+    middle: impl Future<Output = ()> + Send + 'static,
+    cut: Option<Cut>,
+) -> Response<AnswerBody> {
+    let frame = |event| Ok(Frame::data(Bytes::from(event)));
+    let rest = events.split_off(events.len() / 2);
+    let rest = stream::iter(rest.into_iter().map(frame).chain(cut.map(Err)));
+    let rest = stream::once(async move {
+        middle.await;
+        rest
+    });
+    let frames = stream::iter(events.into_iter().map(frame)).chain(rest.flatten());
+    let body = BreakLate::new(StreamBody::new(frames).boxed_unsync());
+    respond(StatusCode::OK, "text/event-stream", body.boxed_unsync())
 }
 
 fn refusal(status: StatusCode, message: &str) -> Response<AnswerBody> {

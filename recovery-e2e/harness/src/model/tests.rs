@@ -1,5 +1,6 @@
 //! The model server over real HTTP.
 
+use futures_util::FutureExt;
 use hyper::StatusCode;
 use serde_json::{Value, json};
 
@@ -65,6 +66,45 @@ async fn a_held_call_has_arrived_but_is_not_answered_until_its_gate_is_released(
     }
     gate.release();
     assert_eq!(read(&answer.await.text().await.unwrap()).0, "late");
+}
+
+#[tokio::test]
+async fn an_answer_held_midway_stops_in_its_middle_until_its_gate_is_released() {
+    let model = ModelServer::start().await.unwrap();
+    let (reply, gate) = Reply::text("ebb and flow").held_midway();
+    let script = model.script("midway", vec![reply]).unwrap();
+    let mut answer = call(&script).await;
+    let mut seen = String::new();
+    while read(&seen).0 != "ebb an" {
+        let chunk = within("first half", answer.chunk(), || seen.clone()).await.unwrap();
+        seen.push_str(std::str::from_utf8(&chunk.unwrap().unwrap()).unwrap());
+    }
+    assert!(answer.chunk().now_or_never().is_none());
+    gate.release();
+    seen.push_str(&answer.text().await.unwrap());
+    assert_eq!(read(&seen), ("ebb and flow".to_owned(), 4, true));
+}
+
+#[tokio::test]
+async fn calls_of_tools_are_streamed_with_their_arguments_whole() {
+    let model = ModelServer::start().await.unwrap();
+    let calls = vec![ToolCall::bash("c1", "echo \"ebb\""), ToolCall::bash("c2", "date")];
+    let script = model.script("calls", vec![Reply::calls(calls)]).unwrap();
+    let body = call(&script).await.text().await.unwrap();
+    let chunks = body.split("\n\n").filter_map(|event| event.strip_prefix("data: {"));
+    let chunks: Vec<Value> =
+        chunks.map(|chunk| serde_json::from_str(&format!("{{{chunk}")).unwrap()).collect();
+    let mut ids = [const { String::new() }; 2];
+    let mut arguments = [const { String::new() }; 2];
+    for delta in chunks.iter().map(|chunk| &chunk["choices"][0]["delta"]["tool_calls"][0]) {
+        let Some(index) = delta["index"].as_u64() else { continue };
+        let index = usize::try_from(index).unwrap();
+        ids[index].push_str(delta["id"].as_str().unwrap_or_default());
+        arguments[index].push_str(delta["function"]["arguments"].as_str().unwrap());
+    }
+    assert_eq!(ids, ["c1", "c2"]);
+    assert_eq!(arguments, [r#"{"command":"echo \"ebb\""}"#, r#"{"command":"date"}"#]);
+    assert_eq!(chunks.last().unwrap()["choices"][0]["finish_reason"], "tool_calls");
 }
 
 #[tokio::test]

@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::script::ToolCall;
+
 /// Into how many chunks a text is streamed: more than one or two, so that a reader meets a text
 /// that is neither new nor complete.
 const CHUNKS: usize = 4;
@@ -26,9 +28,25 @@ pub(super) fn text_events(call: usize, model: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The events that end an answer.
-pub(super) fn end_events(call: usize, model: &str) -> Vec<String> {
-    vec![event(&chunk(call, model, &json!({}), &json!("stop"))), "data: [DONE]\n\n".to_owned()]
+/// The events that stream calls of tools, each in two pieces, without the end of the answer.
+pub(super) fn call_events(call: usize, model: &str, calls: &[ToolCall]) -> Vec<String> {
+    let role = json!({"role": "assistant", "content": null});
+    let deltas = calls.iter().enumerate().flat_map(|(index, ToolCall { id, name, arguments })| {
+        let begin = json!({"name": name, "arguments": ""});
+        [
+            json!({"index": index, "id": id, "type": "function", "function": begin}),
+            json!({"index": index, "function": {"arguments": arguments}}),
+        ]
+    });
+    std::iter::once(role)
+        .chain(deltas.map(|delta| json!({"tool_calls": [delta]})))
+        .map(|delta| event(&chunk(call, model, &delta, &Value::Null)))
+        .collect()
+}
+
+/// The events that end an answer, for a `reason` of the protocol.
+pub(super) fn end_events(call: usize, model: &str, reason: &str) -> Vec<String> {
+    vec![event(&chunk(call, model, &json!({}), &json!(reason))), "data: [DONE]\n\n".to_owned()]
 }
 
 /// The body of a refusal.

@@ -1,6 +1,6 @@
 //! E3: a second rewind click lands after the first one's refetch has failed, before the retry.
 
-use super::words::{Pane, STALE_RETRY, rewinds, seed_three_turns};
+use super::words::{STALE_RETRY, open_seeded, rewinds};
 use super::{Change, Control, Scenario};
 use crate::front::Class;
 use crate::stage::{Stage, StageError};
@@ -26,14 +26,9 @@ pub const SCENARIO: Scenario = Scenario {
 };
 
 async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
-    stage.phase("seed");
-    let ws = seed_three_turns(stage, "rewind-failed-window").await?;
-    stage.phase("first paint");
-    let pane = Pane::open(stage, ws, 3).await?;
-    stage.screenshot("first-paint").await?;
+    let pane = open_seeded(stage, "rewind-failed-window", vec![]).await?;
 
     stage.phase("fault");
-    pane.freeze().await?;
     stage.front.fail(Class::History, 1, hyper::StatusCode::INTERNAL_SERVER_ERROR);
     // The next fetch of the history, whatever causes it: the retry, if all is well.
     let next = stage.front.hold(Class::History, 1);

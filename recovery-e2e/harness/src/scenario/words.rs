@@ -1,13 +1,21 @@
 //! The vocabulary of the scenarios: the few things that they do and wait for.
 
-use serde::Deserialize;
+mod pane;
 
-use crate::edge;
-use crate::front::Class;
+use hyper::StatusCode;
+
+use crate::front::{Class, Hold};
 use crate::model::Reply;
-use crate::stage::page::Page;
-use crate::stage::wire::WsId;
+use crate::stage::wire::{Follower, WsId};
 use crate::stage::{Stage, StageError};
+
+pub use pane::{Pane, Tools};
+
+/// The longest wait before a failed refetch is tried again, in the client's own terms.
+pub const STALE_RETRY: &str = "t.STALE_RETRY_MS + t.STALE_RETRY_JITTER_MS";
+
+/// The longest wait before the reload after a truncated replay, in the client's own terms.
+pub const TRUNCATED_RELOAD: &str = "t.TRUNCATED_JITTER_MS";
 
 /// The turns of [`seed_three_turns`], what is asked and what the model answers.
 const SEED: [(&str, &str); 3] = [
@@ -16,147 +24,104 @@ const SEED: [(&str, &str); 3] = [
     ("Shall we sail?", "Sail early, and be back by eleven."),
 ];
 
-/// The longest wait before a failed refetch is tried again, in the client's own terms.
-pub const STALE_RETRY: &str = "t.STALE_RETRY_MS + t.STALE_RETRY_JITTER_MS";
-
-/// A workstream with three finished turns, made before any page is open.
-pub async fn seed_three_turns(stage: &mut Stage, name: &str) -> Result<WsId, StageError> {
-    let replies = SEED.map(|(_, answer)| Reply::text(answer)).to_vec();
-    let model = stage.script(name, replies)?;
-    let ws = stage.wire.create(name, &model).await?;
-    let mut events = stage.wire.follow(&ws).await?;
+/// A workstream with three finished turns, made before any page is open. The model has `further`
+/// replies for the turns to come.
+pub async fn seed_three_turns(
+    stage: &mut Stage,
+    name: &str,
+    further: Vec<Reply>,
+) -> Result<WsId, StageError> {
+    let replies = SEED.map(|(_, answer)| Reply::text(answer)).into_iter().chain(further).collect();
+    let ws = workstream(stage, name, replies).await?;
     for (question, _) in SEED {
-        stage.wire.send(&ws, question).await?;
-        events
-            .until("the idle edge of a seeded turn", |event| {
-                event["type"] == "state_change" && event["state"] == "idle"
-            })
-            .await?;
+        take_turn(stage, &ws, question).await?;
     }
     Ok(ws)
 }
 
-/// What stood in the pane at one moment.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Seen {
-    /// User rows that are painted.
-    pub rows: u64,
-    /// Whether the transcript is known to be stale.
-    pub latch: bool,
-    /// How many events wait for a refetch, or none when no refetch is under way.
-    pub queued: Option<u64>,
-    /// Whether a turn runs.
-    pub busy: bool,
-    /// Whether a failed refetch will be tried again.
-    pub retry_armed: bool,
+/// The pane of [`seed_three_turns`], painted, with an open stream and frozen time.
+pub async fn open_seeded(
+    stage: &mut Stage,
+    name: &str,
+    further: Vec<Reply>,
+) -> Result<Pane, StageError> {
+    stage.phase("seed");
+    let ws = seed_three_turns(stage, name, further).await?;
+    stage.phase("first paint");
+    let pane = Pane::open(stage, ws, 3).await?;
+    stage.screenshot("first-paint").await?;
+    pane.freeze().await?;
+    Ok(pane)
 }
 
-impl std::fmt::Display for Seen {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Seen { rows, latch, queued, busy, retry_armed } = self;
-        write!(
-            f,
-            "rows {rows}, latch {latch}, queued {queued:?}, busy {busy}, retry armed {retry_armed}"
-        )
+/// Rewinds two of three turns, fails the refetch that follows, and holds the one retry of it; the
+/// stale rows stand meanwhile.
+pub async fn hold_retry_of_failed_rewind(stage: &Stage, pane: &Pane) -> Result<Held, StageError> {
+    stage.front.fail(Class::History, 1, StatusCode::INTERNAL_SERVER_ERROR);
+    let hold = stage.front.hold(Class::History, 1);
+    pane.click_rewind(1).await?;
+    pane.until("a failed refetch, with a retry to come", "s.retryArmed").await?;
+    pane.outlast(stage, STALE_RETRY).await?;
+    Held::arrived(hold).await
+}
+
+/// Requests that stand in a hold, or have stood.
+pub struct Held {
+    hold: Hold,
+    seqs: Vec<u64>,
+}
+
+impl Held {
+    /// Waits until all that the hold was armed for stand in it.
+    pub async fn arrived(hold: Hold) -> Result<Held, StageError> {
+        let seqs = hold.arrived().await?;
+        Ok(Held { hold, seqs })
+    }
+
+    /// Lets them go on.
+    pub fn release(&self) {
+        self.hold.release();
+    }
+
+    /// The status of each answer, none while there is no answer.
+    pub fn statuses(&self, stage: &Stage) -> Vec<Option<u16>> {
+        let records = stage.front.records().into_iter();
+        let held = records.filter(|record| self.seqs.contains(&record.seq));
+        held.map(|record| record.status).collect()
     }
 }
 
-/// The interactive pane of one workstream, open in the stage's page.
-pub struct Pane {
-    page: Page,
-    ws: WsId,
+/// A workstream whose model gives these replies.
+pub async fn workstream(
+    stage: &mut Stage,
+    name: &str,
+    replies: Vec<Reply>,
+) -> Result<WsId, StageError> {
+    let model = stage.script(name, replies)?;
+    Ok(stage.wire.create(name, &model).await?)
 }
 
-impl Pane {
-    /// Opens the pane, and waits until `rows` user rows are painted and its stream is open.
-    pub async fn open(stage: &mut Stage, ws: WsId, rows: u64) -> Result<Pane, StageError> {
-        let page = stage.open(&format!("/recovery?ws_id={}", ws.as_str())).await?;
-        page.until("a loaded page", "window.__e2e").await?;
-        page.until(
-            "the first paint, with an open stream",
-            &format!("__e2e.look().rows === {rows} && __e2e.look().readyState === 1"),
-        )
-        .await?;
-        Ok(Pane { page, ws })
-    }
+/// Sends a message straight to the node, and waits until its turn is over.
+pub async fn take_turn(stage: &Stage, ws: &WsId, message: &str) -> Result<(), StageError> {
+    let mut events = stage.wire.follow(ws).await?;
+    stage.wire.send(ws, message).await?;
+    end_of_turn(&mut events).await
+}
 
-    /// What stands in the pane now.
-    pub async fn look(&self) -> Result<Seen, StageError> {
-        Ok(self.page.eval("the pane's state", "__e2e.look()").await?)
-    }
+/// Waits for the end of the turn that `events`, opened before, will tell.
+pub async fn end_of_turn(events: &mut Follower) -> Result<(), StageError> {
+    let idle =
+        |event: &serde_json::Value| event["type"] == "state_change" && event["state"] == "idle";
+    events.until("the idle edge of a turn", idle).await?;
+    Ok(())
+}
 
-    /// Waits until a condition on the pane's state, `s`, holds in the page.
-    pub async fn until(&self, edge: &str, condition: &str) -> Result<(), StageError> {
-        Ok(self.page.until(edge, &format!("((s) => {condition})(__e2e.look())")).await?)
-    }
-
-    /// Clicks the rewind button of a user row, and tells what stood at that very moment.
-    pub async fn click_rewind(&self, row: usize) -> Result<Seen, StageError> {
-        let script = format!("__e2e.clickRewind({row})");
-        Ok(self.page.eval("a click on a rewind button", &script).await?)
-    }
-
-    /// The same, at the first moment at which a condition on the pane's state, `s`, holds: for a
-    /// state that passes by itself.
-    pub async fn click_rewind_when(
-        &self,
-        edge: &str,
-        condition: &str,
-        row: usize,
-    ) -> Result<Seen, StageError> {
-        self.until(edge, &format!("({condition}) && (__e2e.clicked = __e2e.clickRewind({row}))"))
-            .await?;
-        Ok(self.page.eval("what stood at the click", "__e2e.clicked").await?)
-    }
-
-    /// Returns when everything that the page has asked for so far is counted at the front.
-    pub async fn fence(&self, stage: &Stage) -> Result<(), StageError> {
-        stage.fence(&self.page).await
-    }
-
-    /// Stops the page's time: no timer fires before [`Pane::outlast`].
-    pub async fn freeze(&self) -> Result<(), StageError> {
-        self.page.freeze().await
-    }
-
-    /// Lets a window of the client pass, given by its timing constants, `t`: whatever was due in
-    /// it has happened then, as far as no hold stands in the way.
-    pub async fn outlast(&self, stage: &Stage, window: &str) -> Result<(), StageError> {
-        let script = format!("((t) => {window})(__e2e.timing)");
-        let ms = self.page.eval("a window of the client", &script).await?;
-        stage.advance(&self.page, ms).await
-    }
-
-    /// Waits until nothing moves any more: no request of the page is under way, the page has seen
-    /// all that the node has published, no event is queued, and a frame has passed.
-    ///
-    /// For after the first event that the page has seen: before it, it has no cursor to compare.
-    pub async fn settled(&self, stage: &Stage) -> Result<(), StageError> {
-        let mut counters = stage.front.counters();
-        loop {
-            edge::until("the answers to all of the page's requests", &mut counters, |counters| {
-                counters.awaited() == 0
-            })
-            .await?;
-            let head = stage.control.counters().await?.head(&self.ws).map(str::to_owned);
-            let head_in_page = serde_json::Value::from(head.as_deref());
-            self.until(
-                "a pane that has caught up with the node",
-                &format!("s.cursor === {head_in_page} && s.queued === null"),
-            )
-            .await?;
-            self.page.eval::<bool>("a frame", "__e2e.frame()").await?;
-            let head_after = stage.control.counters().await?.head(&self.ws).map(str::to_owned);
-            let quiet = counters.borrow().awaited() == 0;
-            if quiet && head == head_after {
-                return Ok(());
-            }
-        }
-    }
+/// How many requests of `class` have reached the front.
+pub fn arrived(stage: &Stage, class: Class) -> u64 {
+    stage.front.counters().borrow().of(class).arrived
 }
 
 /// How many rewinds have reached the front.
 pub fn rewinds(stage: &Stage) -> u64 {
-    stage.front.counters().borrow().of(Class::Rewind).arrived
+    arrived(stage, Class::Rewind)
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use camino::Utf8Path;
 use serde::Deserialize;
+use serde_json::json;
 
 use crate::edge::{self, EdgeMissed};
 use crate::stage::wire::WsId;
@@ -55,6 +56,27 @@ impl Control {
     pub fn new(path: &Utf8Path) -> Result<Control, ControlError> {
         let client = reqwest::Client::builder().unix_socket(path.as_std_path()).build()?;
         Ok(Control { client })
+    }
+
+    /// The id of the last event that the workstream has published, if it has published any since
+    /// it was loaded.
+    ///
+    /// # Errors
+    /// When the socket does not answer.
+    pub async fn head(&self, ws: &WsId) -> Result<Option<String>, ControlError> {
+        Ok(self.counters().await?.head(ws).map(str::to_owned))
+    }
+
+    /// Has the node publish an idle edge of a workstream as at the end of a turn, without a turn.
+    ///
+    /// # Errors
+    /// When the socket does not answer, or a turn runs.
+    pub async fn emit_idle_edge(&self, ws: &WsId) -> Result<(), ControlError> {
+        let order = json!({"ws_id": ws.as_str(), "event": "idle_edge"});
+        let request = self.client.post("http://control/emit").json(&order).send();
+        let answer = edge::within("an idle edge", request, || "no answer".to_owned()).await??;
+        answer.error_for_status()?;
+        Ok(())
     }
 
     /// The counters as they stand. Whatever the node has answered before is in them.

@@ -53,21 +53,21 @@ struct Listening {
 }
 
 /// How a node is started, the first time and every time after.
-pub struct NodeConfig<'a> {
+pub struct NodeConfig {
     /// The program, a `recovery-node-control`.
-    pub program: &'a Utf8Path,
+    pub program: Utf8PathBuf,
     /// A folder of this node's own, for its data and its control socket.
-    pub folder: &'a Utf8Path,
+    pub folder: Utf8PathBuf,
     /// The origin by which the browser knows it.
-    pub public_origin: &'a str,
+    pub public_origin: String,
     /// The range of the retry that it tells event sources, in milliseconds; none for its own.
-    pub retry_ms: Option<&'a str>,
-    /// Where its log goes.
-    pub log: &'a Utf8Path,
+    pub retry_ms: Option<&'static str>,
+    /// Where its log goes, one start after the other.
+    pub log: LogFile,
     /// Learns the node's token.
-    pub redactor: &'a Redactor,
+    pub redactor: Redactor,
     /// Told if it ends by itself.
-    pub deaths: &'a Deaths,
+    pub deaths: Deaths,
 }
 
 /// A running node. Dropping it kills all of its processes.
@@ -83,30 +83,28 @@ impl Node {
     ///
     /// # Errors
     /// When it cannot be started or is no node.
-    pub async fn start(config: NodeConfig<'_>) -> Result<Node, NodeError> {
+    pub async fn start(config: &NodeConfig) -> Result<Node, NodeError> {
         let control_socket = config.folder.join("control.sock");
-        let mut command = Command::new(config.program);
+        let mut command = Command::new(&config.program);
         command
             .arg("serve")
             .args(["--data-dir", config.folder.join("data").as_str()])
             .args(["--listen", "127.0.0.1:0"])
-            .args(["--public-origin", config.public_origin])
+            .args(["--public-origin", &config.public_origin])
             .args(["--control-socket", control_socket.as_str()])
             .args(config.retry_ms.map(|range| format!("--retry-ms={range}")));
-        let mut process = Process::start("node", command, config.deaths)
-            .map_err(|source| NodeError::Start { program: config.program.to_owned(), source })?;
+        let mut process = Process::start("node", command, &config.deaths)
+            .map_err(|source| NodeError::Start { program: config.program.clone(), source })?;
 
-        let log = LogFile::create(config.log, config.redactor.clone())?;
+        let log = &config.log;
         log.follow(process.take_stderr(), |_| None::<()>);
-        let mut output =
-            BufReader::new(process.take_stdout().ok_or_else(|| silent(&config, &log))?);
+        let mut output = BufReader::new(process.take_stdout().ok_or_else(|| silent(config))?);
         let mut line = String::new();
         let told = edge::within("its address", output.read_line(&mut line), || log.last_lines());
-        told.await?.map_err(|_| silent(&config, &log))?;
+        told.await?.map_err(|_| silent(config))?;
         let Listening { address, login_url } =
-            serde_json::from_str(&line).map_err(|_| silent(&config, &log))?;
-        let login =
-            LoginUrl::new(login_url, config.redactor).ok_or_else(|| silent(&config, &log))?;
+            serde_json::from_str(&line).map_err(|_| silent(config))?;
+        let login = LoginUrl::new(login_url, &config.redactor).ok_or_else(|| silent(config))?;
         // Only now: before this the log would have kept the token.
         log.follow(Some(output), |_| None::<()>);
         Ok(Node { process, address, login, control_socket })
@@ -127,6 +125,11 @@ impl Node {
         &self.control_socket
     }
 
+    /// Its process's id; none after its end.
+    pub fn pid(&self) -> Option<u32> {
+        self.process.id()
+    }
+
     /// Asks it to end, and returns its status, or none when it had to be killed.
     pub async fn stop(mut self) -> Option<ExitStatus> {
         self.process.stop(STOP_PATIENCE).await
@@ -138,8 +141,8 @@ impl Node {
     }
 }
 
-fn silent(config: &NodeConfig<'_>, log: &LogFile) -> NodeError {
-    NodeError::NoAddress { program: config.program.to_owned(), said: log.last_lines() }
+fn silent(config: &NodeConfig) -> NodeError {
+    NodeError::NoAddress { program: config.program.clone(), said: config.log.last_lines() }
 }
 
 /// The URL that logs a browser in. It is a secret, so it has no `Debug`.

@@ -11,14 +11,24 @@ const FAILED: &str = "RECOVERY-FAILED-";
 /// What a scenario saw, as one line: `RECOVERY-READY-REWINDWIN-posts1`.
 ///
 /// A stamp says whether the scenario's question was answered well, the scenario's code in capital
-/// letters, and the numbers that the answer rests on, in the scenario's own order. It renders by
+/// letters (a failure may have a name of its own instead), and the numbers that the answer rests
+/// on, in the scenario's own order: `-posts1`, `-nested-2` or just `-5`. It renders by
 /// [`fmt::Display`] and is read back by [`FromStr`]; what is read renders to the same text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Stamp {
     ready: bool,
     code: String,
-    fields: Vec<(String, u64)>,
+    fields: Vec<Field>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Field {
+    /// In small letters; empty for a number without a name.
+    name: String,
+    /// Whether a dash stands between name and number.
+    apart: bool,
+    value: u64,
 }
 
 impl Stamp {
@@ -27,21 +37,42 @@ impl Stamp {
         Self::new(true, code)
     }
 
-    /// A stamp of failure for the scenario known by `code` (capital letters).
+    /// A stamp of failure for the scenario known by `code` (capital letters), or for a failure that
+    /// has a name of its own (small letters).
     pub fn failed(code: &'static str) -> Self {
         Self::new(false, code)
     }
 
     fn new(ready: bool, code: &'static str) -> Self {
-        debug_assert!(is_code(code), "{code:?} is not a stamp's code: use capital letters only");
+        debug_assert!(
+            is_code(code) || (!ready && is_name(code)),
+            "{code:?} is not a stamp's code: use capital letters only"
+        );
         Self { ready, code: code.to_owned(), fields: Vec::new() }
     }
 
     /// The same stamp with one more number; `name` is in small letters.
     #[must_use]
-    pub fn field(mut self, name: &'static str, value: u64) -> Self {
+    pub fn field(self, name: &'static str, value: u64) -> Self {
+        self.with(name, false, value)
+    }
+
+    /// The same, with a dash between the name and the number.
+    #[must_use]
+    pub fn field_apart(self, name: &'static str, value: u64) -> Self {
+        self.with(name, true, value)
+    }
+
+    /// The same stamp with one more number, which has no name.
+    #[must_use]
+    pub fn number(mut self, value: u64) -> Self {
+        self.fields.push(Field { name: String::new(), apart: false, value });
+        self
+    }
+
+    fn with(mut self, name: &'static str, apart: bool, value: u64) -> Self {
         debug_assert!(is_name(name), "{name:?} is not a field's name: use small letters only");
-        self.fields.push((name.to_owned(), value));
+        self.fields.push(Field { name: name.to_owned(), apart, value });
         self
     }
 
@@ -55,7 +86,9 @@ impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.ready { READY } else { FAILED })?;
         f.write_str(&self.code)?;
-        self.fields.iter().try_for_each(|(name, value)| write!(f, "-{name}{value}"))
+        self.fields.iter().try_for_each(|Field { name, apart, value }| {
+            write!(f, "-{name}{}{value}", if *apart { "-" } else { "" })
+        })
     }
 }
 
@@ -82,16 +115,20 @@ fn parse(text: &str) -> Option<Stamp> {
         None => (false, text.strip_prefix(FAILED)?),
     };
     let mut parts = rest.split('-');
-    let code = parts.next().filter(|code| is_code(code))?.to_owned();
-    let fields = parts.map(parse_field).collect::<Option<_>>()?;
+    let code = parts.next().filter(|code| is_code(code) || (!ready && is_name(code)))?.to_owned();
+    let mut fields = Vec::new();
+    while let Some(part) = parts.next() {
+        let digits = part.find(|c: char| c.is_ascii_digit());
+        let (name, digits) = part.split_at(digits.unwrap_or(part.len()));
+        let apart = digits.is_empty();
+        let digits = if apart { parts.next()? } else { digits };
+        let value: u64 = digits.parse().ok()?;
+        // A zero in front would be lost on the way back.
+        let renders = value.to_string() == digits;
+        let named = if apart { is_name(name) } else { name.is_empty() || is_name(name) };
+        (renders && named).then(|| fields.push(Field { name: name.to_owned(), apart, value }))?;
+    }
     Some(Stamp { ready, code, fields })
-}
-
-fn parse_field(part: &str) -> Option<(String, u64)> {
-    let (name, digits) = part.split_at(part.find(|c: char| c.is_ascii_digit())?);
-    let value: u64 = digits.parse().ok()?;
-    // A zero in front would be lost on the way back.
-    (is_name(name) && value.to_string() == digits).then(|| (name.to_owned(), value))
 }
 
 fn is_code(text: &str) -> bool {
@@ -128,6 +165,10 @@ mod tests {
         assert_eq!(ready.to_string(), "RECOVERY-READY-REWINDWIN-posts1");
         let failed = Stamp::failed("REWINDFAIL").field("closed", 2).field("heal", 0);
         assert_eq!(failed.to_string(), "RECOVERY-FAILED-REWINDFAIL-closed2-heal0");
+        let apart = Stamp::ready("STORM").number(5).field_apart("nested", 2);
+        assert_eq!(apart.to_string(), "RECOVERY-READY-STORM-5-nested-2");
+        let named = Stamp::failed("escaped").number(2);
+        assert_eq!(named.to_string(), "RECOVERY-FAILED-escaped-2");
     }
 
     #[test]
@@ -139,10 +180,13 @@ mod tests {
             "RECOVERY-MAYBE-REWINDWIN-posts1",
             "RECOVERY-READY-rewindwin-posts1",
             "RECOVERY-READY-REWINDWIN-posts",
-            "RECOVERY-READY-REWINDWIN-1",
+            "RECOVERY-READY-escaped-2",
+            "RECOVERY-FAILED-Escaped-2",
+            "RECOVERY-READY-STORM-nested--2",
+            "RECOVERY-READY-STORM-nested-two2",
+            "RECOVERY-READY-STORM-05",
             "RECOVERY-READY-REWINDWIN-posts01",
             "RECOVERY-READY-REWINDWIN-posts1x",
-            "RECOVERY-READY-REWINDWIN-posts-1",
             "RECOVERY-READY-REWINDWIN-posts18446744073709551616",
             "RECOVERY-READY-REWINDWIN-posts1-",
             "RECOVERY-READY-REWINDWIN-posts1\n",
@@ -156,8 +200,12 @@ mod tests {
         fn a_stamp_that_is_rendered_is_read_back_the_same(
             ready: bool,
             code in "[A-Z]{1,12}",
-            fields in prop::collection::vec(("[a-z]{1,8}", any::<u64>()), 0..6),
+            fields in prop::collection::vec(("[a-z]{0,8}", any::<bool>(), any::<u64>()), 0..6),
         ) {
+            let field = |(name, apart, value): (String, bool, u64)| {
+                Field { apart: apart && !name.is_empty(), name, value }
+            };
+            let fields = fields.into_iter().map(field).collect();
             let stamp = Stamp { ready, code, fields };
             prop_assert_eq!(&stamp.to_string().parse::<Stamp>().unwrap(), &stamp);
             let json = serde_json::to_string(&stamp).unwrap();

@@ -53,9 +53,29 @@ impl ApiError {
         "foreign",
         "this host or origin is not known; start the node with --public-origin to allow it",
     );
+    /// The workstream was deleted, and panes that show it are to keep what they show.
+    pub const GONE: Self = refusal(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "workstream_gone",
+        "this workstream is deleted; there is no history of it any more",
+    );
+    /// The workstream is about to be unloaded.
+    pub const CLOSING: Self = refusal(
+        StatusCode::CONFLICT,
+        "closing",
+        "this workstream is being closed; open it when that is done, and send again",
+    );
     /// A turn runs.
+    #[cfg(feature = "control")]
     pub const BUSY: Self =
-        refusal(StatusCode::CONFLICT, "busy", "a turn runs; send again when it has ended");
+        refusal(StatusCode::CONFLICT, "busy", "a turn runs; ask again when it has ended");
+
+    /// No place for another connection.
+    pub const FULL: Self = refusal(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "full",
+        "the node has as many connections as it may; try again later, or raise --max-connections",
+    );
 
     /// The request itself is wrong; `error` says how.
     pub fn bad(error: impl Into<Cow<'static, str>>) -> Self {

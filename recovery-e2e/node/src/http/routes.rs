@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::body::Bytes;
@@ -17,8 +18,9 @@ use serde_json::{Value, json};
 use super::error::ApiError;
 use crate::auth::is_local_path;
 use crate::event::Activity;
+use crate::metrics;
 use crate::model;
-use crate::node::Node;
+use crate::node::{LoadError, Node};
 use crate::roster::Entry;
 use crate::store::Stored;
 use crate::workstream::{Rewound, Sent, Workstream};
@@ -42,6 +44,19 @@ pub fn param<'a>(params: &'a Params, name: &str) -> Option<&'a str> {
     params.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
+/// The workstream id in a path.
+pub struct Named(String);
+
+impl FromRequestParts<Arc<Node>> for Named {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, node: &Arc<Node>) -> Answer<Self> {
+        // A path that is no text names nothing.
+        let path = Path::<String>::from_request_parts(parts, node).await;
+        path.map(|Path(ws_id)| Self(ws_id)).map_err(|_| ApiError::NO_WORKSTREAM)
+    }
+}
+
 /// The workstream that a path names, loaded if it was not.
 pub struct Opened(pub Arc<Workstream>);
 
@@ -49,15 +64,36 @@ impl FromRequestParts<Arc<Node>> for Opened {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, node: &Arc<Node>) -> Answer<Self> {
-        // A path that is no text names nothing either.
-        let path = Path::<String>::from_request_parts(parts, node).await;
-        let Path(ws_id) = path.map_err(|_| ApiError::NO_WORKSTREAM)?;
+        let Named(ws_id) = Named::from_request_parts(parts, node).await?;
         node.workstream(&ws_id).await?.map(Self).ok_or(ApiError::NO_WORKSTREAM)
     }
 }
 
-pub async fn health() -> Json<Value> {
-    Json(json!({ "status": "ok" }))
+/// As [`Opened`], for those whom a pane asks again and again: none, where it was deleted while
+/// this node ran.
+pub struct Latched(pub Option<Arc<Workstream>>);
+
+impl FromRequestParts<Arc<Node>> for Latched {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, node: &Arc<Node>) -> Answer<Self> {
+        let Named(ws_id) = Named::from_request_parts(parts, node).await?;
+        match node.workstream(&ws_id).await? {
+            None if node.is_gone(&ws_id).await => Ok(Self(None)),
+            None => Err(ApiError::NO_WORKSTREAM),
+            found => Ok(Self(found)),
+        }
+    }
+}
+
+pub async fn health(State(node): State<Arc<Node>>) -> Answer {
+    node.store.ping().await?;
+    Ok(Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") })))
+}
+
+pub async fn metrics(State(node): State<Arc<Node>>) -> Response {
+    let text = metrics::text(&node.metrics, &node.present().await);
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }
 
 pub async fn login(State(node): State<Arc<Node>>, params: Params) -> Answer<Response> {
@@ -124,8 +160,44 @@ pub async fn send(
     check_client_id("client_send_id", client_send_id.as_deref())?;
     match node.carry_out(ws.send(node.clone(), message, client_send_id)).await?? {
         Sent::Accepted => Ok(Json(json!({ "status": "ok" }))),
-        Sent::Busy => Err(ApiError::BUSY),
+        Sent::Queued => Ok(Json(json!({ "status": "queued" }))),
+        Sent::Closed => Err(ApiError::CLOSING),
     }
+}
+
+pub async fn cancel(
+    State(node): State<Arc<Node>>,
+    Opened(ws): Opened,
+    body: Result<Bytes, BytesRejection>,
+) -> Answer {
+    #[derive(Default, Deserialize)]
+    struct Cancel {
+        #[serde(default)]
+        force: bool,
+    }
+    let Cancel { force } = match body {
+        Ok(body) if body.is_empty() => Cancel::default(),
+        body => read(body)?,
+    };
+    let intent = getrandom::u64().map_err(LoadError::Random)?;
+    ws.cancel(if force { Duration::ZERO } else { node.settings.turns.cancel_grace }).await;
+    Ok(Json(json!({ "status": "ok", "intent_id": format!("{intent:016x}") })))
+}
+
+pub async fn open(Opened(ws): Opened) -> Json<Value> {
+    Json(json!({ "ws_id": ws.ws_id, "name": ws.name }))
+}
+
+pub async fn close(State(node): State<Arc<Node>>, Named(ws_id): Named) -> Answer {
+    let closing = node.clone();
+    let known = node.carry_out(async move { closing.close(&ws_id).await }).await??;
+    if known { Ok(Json(json!({ "status": "ok" }))) } else { Err(ApiError::NO_WORKSTREAM) }
+}
+
+pub async fn delete(State(node): State<Arc<Node>>, Named(ws_id): Named) -> Answer {
+    let deleting = node.clone();
+    let known = node.carry_out(async move { deleting.delete(&ws_id).await }).await??;
+    if known { Ok(Json(json!({ "status": "ok" }))) } else { Err(ApiError::NO_WORKSTREAM) }
 }
 
 pub async fn rewind(
@@ -145,7 +217,12 @@ pub async fn rewind(
     Ok(Json(node.carry_out(work).await??))
 }
 
-pub async fn history(State(node): State<Arc<Node>>, Opened(ws): Opened, params: Params) -> Answer {
+pub async fn history(
+    State(node): State<Arc<Node>>,
+    Latched(ws): Latched,
+    params: Params,
+) -> Answer {
+    let ws = ws.ok_or(ApiError::GONE)?;
     let limit = match param(&params, "limit") {
         None => HISTORY_DEFAULT,
         Some(text) => text

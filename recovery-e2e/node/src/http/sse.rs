@@ -12,24 +12,36 @@ use futures_util::{Stream, StreamExt as _, stream};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
-use super::routes::{Opened, Params, param};
+use super::routes::{Latched, Params, param};
 use crate::cursor::Cursor;
-use crate::event::{Event, connection_frame};
+use crate::event::{Event, ResyncReason, connection_frame};
 use crate::feed::Connection;
 use crate::lane::Presented;
 use crate::listener::{Listener, Next};
+use crate::metrics::{Counter, Metrics};
 use crate::node::Node;
 
 pub async fn events(
     State(node): State<Arc<Node>>,
-    Opened(ws): Opened,
+    Latched(ws): Latched,
     params: Params,
     headers: HeaderMap,
 ) -> Response {
     let (header, query) = cursors(&params, &headers);
     let token = param(&params, "history_token");
-    let connection = ws.lane.connect(&Presented { header, query, token });
-    stream(&node, connection)
+    let overflows: Overflows = |metrics| &metrics.pane_overflows;
+    match ws {
+        Some(ws) => {
+            let connection = ws.lane.connect(&Presented { header, query, token });
+            stream(node, connection, ws.unloaded.clone(), overflows)
+        }
+        None => {
+            let gone = Event::HistoryResync { reason: ResyncReason::WorkstreamGone };
+            let refusal = Connection { past: vec![connection_frame(&gone)], live: None };
+            let unloaded = node.stop.clone();
+            stream(node, refusal, unloaded, overflows)
+        }
+    }
 }
 
 pub async fn global_events(
@@ -39,7 +51,8 @@ pub async fn global_events(
 ) -> Response {
     let (header, query) = cursors(&params, &headers);
     let connection = node.roster.connect(header, query);
-    stream(&node, connection)
+    let unloaded = node.stop.clone();
+    stream(node, connection, unloaded, |metrics| &metrics.global_overflows)
 }
 
 /// The cursors of the header and of the query.
@@ -49,38 +62,54 @@ fn cursors(params: &Params, headers: &HeaderMap) -> (Cursor, Cursor) {
     (Cursor::read(header), Cursor::read(param(params, "last_event_id")))
 }
 
-fn stream(node: &Node, connection: Connection) -> Response {
-    let retry = Bytes::from(format!("retry: {}\n\n", pick(&node.settings.retry_ms)));
+/// The stream of a connection, which ends with the node or with what it is about.
+fn stream(
+    node: Arc<Node>,
+    connection: Connection,
+    unloaded: CancellationToken,
+    overflows: Overflows,
+) -> Response {
+    let retry = Bytes::from(format!("retry: {}\n\n", pick(&node.settings.retry)));
     let past = stream::iter([retry].into_iter().chain(connection.past));
-    let (ping, stop) = (node.settings.ping(), node.stop.clone());
     let live = stream::iter(connection.live)
         .map(move |listener| {
-            let mut ping = interval_at(Instant::now() + ping, ping);
+            let mut ping = interval_at(Instant::now() + node.settings.ping, node.settings.ping);
             ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-            live(Live { listener, ping, stop: stop.clone() })
+            live(Live { listener, ping, node: node.clone(), unloaded: unloaded.clone(), overflows })
         })
         .flatten();
     let body = Body::from_stream(past.chain(live).map(Ok::<_, Infallible>));
     ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
 }
 
+/// The counter of the connections of this lane that fall behind.
+type Overflows = fn(&Metrics) -> &Counter;
+
 struct Live {
     listener: Listener,
     ping: Interval,
-    stop: CancellationToken,
+    node: Arc<Node>,
+    unloaded: CancellationToken,
+    overflows: Overflows,
 }
 
-/// Everything from now on, until the node stops or the connection falls behind.
+/// Everything from now on, until the node stops, the workstream is unloaded or the connection
+/// falls behind.
 fn live(live: Live) -> impl Stream<Item = Bytes> {
     stream::unfold(Some(live), async |live| {
         let mut live = live?;
         tokio::select! {
             biased;
-            () = live.stop.cancelled() => None,
+            () = live.node.stop.cancelled() => None,
             next = live.listener.next() => match next {
                 Next::Frame(frame) => Some((frame, Some(live))),
-                Next::Overflow => Some((connection_frame(&Event::StreamOverflow {}), None)),
+                Next::Overflow => {
+                    (live.overflows)(&live.node.metrics).count();
+                    Some((connection_frame(&Event::StreamOverflow {}), None))
+                }
             },
+            // What was published before has been taken.
+            () = live.unloaded.cancelled() => None,
             _ = live.ping.tick() => Some((Bytes::from_static(b": ping\n\n"), Some(live))),
         }
     })

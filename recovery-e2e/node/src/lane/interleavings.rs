@@ -16,13 +16,18 @@ use super::tests::lane;
 use super::*;
 use crate::listener::{Listener, Next};
 use crate::ring::Bounds;
-use crate::store::Role;
 
 /// Cases of the property; `PROPTEST_CASES` can ask for more.
 const CASES: u32 = 1_000;
 
 /// Far more rounds than any pane needs to come to rest.
 const ROUNDS: usize = 20;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    User,
+    Assistant,
+}
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -164,12 +169,7 @@ impl World {
     }
 
     fn begin(&mut self) {
-        let row = Row {
-            role: Role::User,
-            content: self.word(),
-            row_id: self.lane.name_row(),
-            client_send_ids: Vec::new(),
-        };
+        let row = Row::user(self.word(), self.lane.name_row(), None);
         self.store(Role::User, row.row_id.as_str(), &row.content);
         self.published.insert(row.row_id.as_str().to_owned(), row.content.clone());
         self.lane.begin_turn(&row);

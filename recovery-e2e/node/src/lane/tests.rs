@@ -69,12 +69,7 @@ async fn whoever_connects_while_text_streams_gets_every_piece_once_and_in_order(
 fn a_token_is_untrue_after_every_admission_and_every_cut() {
     let lane = roomy();
     let mut tokens = vec![lane.token()];
-    let row = Row {
-        role: crate::store::Role::User,
-        content: "x".into(),
-        row_id: lane.name_row(),
-        client_send_ids: Vec::new(),
-    };
+    let row = Row::user("x".into(), lane.name_row(), None);
     let steps: [&dyn Fn(); 3] = [
         &|| lane.begin_turn(&row),
         &|| {

@@ -9,6 +9,7 @@ use tokio::net::UnixStream;
 
 use crate::model::Model;
 use crate::node::{Folder, Node, is_private};
+use crate::tools::{bash, work};
 use crate::within;
 
 const CONTROL: &str = env!("CARGO_BIN_EXE_recovery-node-control");
@@ -119,6 +120,31 @@ async fn an_event_emitted_on_purpose_reaches_panes_and_later_redials_under_the_a
     }
     let past = node.redial(&ws, "", seen[0].id.as_ref().unwrap()).await.past().await;
     assert_eq!(past[past.len() - 4..past.len() - 1], seen[1..]);
+}
+
+#[tokio::test]
+async fn the_processes_of_tools_are_listed_while_they_run() {
+    let (folder, mut model) = (Folder::new(), Model::start().await);
+    let (node, socket) = controlled(&folder, &model).await;
+    let ws = node.create("a").await;
+    let mut pane = node.pane(&ws, "").await;
+    node.send(&ws, "go").await;
+    model.call_tools(&[("c", "bash", bash("mkfifo f; echo $$; read -r x < f"))]).await;
+    let frames = pane.until_kind("tool_output_chunk").await;
+    let (_, mut listed) = ask(&socket, "GET", "/processes", "").await;
+    let listed = listed["processes"].as_array_mut().unwrap();
+    assert!(listed[0].as_object_mut().unwrap().remove("started_ms").unwrap().is_u64());
+    let chunk = frames.last().unwrap().data["chunk"].as_str().unwrap();
+    let pid: u32 = chunk.trim().parse().unwrap();
+    let ws_id = ws.rsplit('/').next().unwrap();
+    let expected = json!({ "pid": pid, "ws_id": ws_id, "call_id": "c", "tool": "bash" });
+    assert_eq!(listed[..], [expected]);
+
+    tokio::fs::write(work(&folder, &ws).join("f"), "x\n").await.unwrap();
+    model.answer("done").await;
+    pane.until_idle().await;
+    let (_, listed) = ask(&socket, "GET", "/processes", "").await;
+    assert_eq!(listed, json!({ "processes": [] }));
 }
 
 #[tokio::test]

@@ -50,7 +50,10 @@ async fn nothing_but_health_login_and_assets_is_open_without_a_login() {
         assert!(response.text().await.unwrap().contains("login URL"));
     }
     let (status, health) = answer(node.bare(Method::GET, "/health")).await;
-    assert_eq!((status, health), (StatusCode::OK, json!({ "status": "ok" })));
+    assert_eq!(
+        (status, health),
+        (StatusCode::OK, json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }))
+    );
     let (status, _) = answer(node.bare(Method::GET, "/static/no/such.js")).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
 }
@@ -143,7 +146,7 @@ async fn what_is_not_there_is_said_in_json() {
     let node = Folder::new().start(&[]).await;
     let (status, body) = node.get("/v1/api/nothing").await;
     assert_eq!((status, &body["code"]), (StatusCode::NOT_FOUND, &json!("no_route")));
-    let (status, body) = node.post("/v1/api/workstreams/x/cancel", json!({})).await;
+    let (status, body) = node.post("/v1/api/workstreams/x/nothing", json!({})).await;
     assert_eq!((status, &body["code"]), (StatusCode::NOT_FOUND, &json!("no_route")));
     let (status, body) = node.get("/v1/api/workstreams/x/send").await;
     assert_eq!((status, &body["code"]), (StatusCode::METHOD_NOT_ALLOWED, &json!("no_method")));

@@ -2,16 +2,23 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
+mod agents;
+mod config;
 mod control;
+mod endings;
 mod history;
+mod limits;
 mod login;
 mod model;
 mod node;
 mod pane;
+mod patience;
+mod queue;
 mod replay;
 mod rewind;
 mod roster;
 mod stop;
+mod tools;
 mod turns;
 
 use std::future::Future;

@@ -42,6 +42,13 @@ impl Model {
         within("a call of the model", self.calls.recv()).await.unwrap()
     }
 
+    /// Answers the next call with calls of tools.
+    pub async fn call_tools(&mut self, calls: &[(&str, &str, Value)]) {
+        let mut call = self.call().await;
+        call.call(calls);
+        call.done();
+    }
+
     /// Answers the next call in full; returns its messages.
     pub async fn answer(&mut self, text: &str) -> Value {
         let mut call = self.call().await;
@@ -77,7 +84,30 @@ impl Call {
     }
 
     pub fn say(&mut self, text: &str) {
-        let chunk = json!({ "choices": [{ "index": 0, "delta": { "content": text } }] });
+        self.chunk(&json!({ "choices": [{ "index": 0, "delta": { "content": text } }] }));
+    }
+
+    /// Makes calls: an id, a tool and its arguments each. What is no text is sent as JSON, in two
+    /// pieces.
+    pub fn call(&mut self, calls: &[(&str, &str, Value)]) {
+        for (index, (id, name, arguments)) in calls.iter().enumerate() {
+            let text = arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned);
+            let (head, tail) = text.split_at(text.floor_char_boundary(text.len() / 2));
+            let begin = json!({ "index": index, "id": id, "type": "function",
+                "function": { "name": name, "arguments": head } });
+            let rest = json!({ "index": index, "function": { "arguments": tail } });
+            for delta in [begin, rest] {
+                self.chunk(&json!({ "choices": [{ "delta": { "tool_calls": [delta] } }] }));
+            }
+        }
+    }
+
+    /// Says how long the conversation is.
+    pub fn usage(&mut self, prompt_tokens: u64) {
+        self.chunk(&json!({ "choices": [], "usage": { "prompt_tokens": prompt_tokens } }));
+    }
+
+    fn chunk(&mut self, chunk: &Value) {
         self.send(Ok(format!("data: {chunk}\n\n").into()));
     }
 
@@ -91,8 +121,17 @@ impl Call {
         self.send(Err(std::io::Error::other("cut by the test")));
     }
 
-    pub fn refuse(mut self, status: StatusCode) {
-        self.respond.take().unwrap().send(status.into_response()).unwrap();
+    pub fn refuse(self, status: StatusCode) {
+        self.answer(status);
+    }
+
+    pub fn answer(mut self, answer: impl IntoResponse) {
+        self.respond.take().unwrap().send(answer.into_response()).unwrap();
+    }
+
+    /// The messages that the node sent.
+    pub fn messages(&self) -> &Value {
+        &self.request["messages"]
     }
 
     /// Until the node has hung up.

@@ -115,6 +115,10 @@ impl Node {
         answer(self.request(Method::GET, path)).await
     }
 
+    pub async fn delete(&self, path: &str) -> (StatusCode, Value) {
+        answer(self.request(Method::DELETE, path)).await
+    }
+
     pub async fn post(&self, path: &str, body: Value) -> (StatusCode, Value) {
         answer(self.request(Method::POST, path).json(&body)).await
     }
@@ -163,6 +167,20 @@ impl Node {
     pub async fn redial(&self, ws: &str, query: &str, header: &str) -> Pane {
         let request = self.request(Method::GET, &format!("{ws}/events?{query}"));
         Pane::open(request.header("Last-Event-ID", header)).await
+    }
+
+    /// A sample of the node's metrics.
+    pub async fn metric(&self, name: &str) -> u64 {
+        let response = within("the metrics", self.bare(Method::GET, "/metrics").send()).await;
+        let text = within("the metrics", response.unwrap().text()).await.unwrap();
+        let sample = format!("recovery_node_{name} ");
+        let value = text.lines().find_map(|line| line.strip_prefix(&sample));
+        value.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
+    }
+
+    /// A connection on which the test writes what it likes.
+    pub async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.base.strip_prefix("http://").unwrap()).await.unwrap()
     }
 
     /// The status line for a path that no URL library touches.

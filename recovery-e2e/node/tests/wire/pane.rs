@@ -83,6 +83,11 @@ impl Pane {
         self.until(|frame| frame.kind() == "replay_complete").await
     }
 
+    /// Everything up to the first frame of a type.
+    pub async fn until_kind(&mut self, kind: &str) -> Vec<Frame> {
+        self.until(|frame| frame.kind() == kind).await
+    }
+
     /// Everything up to the end of a turn.
     pub async fn until_idle(&mut self) -> Vec<Frame> {
         self.until(|frame| frame.id.is_some() && frame.data["state"] == "idle").await

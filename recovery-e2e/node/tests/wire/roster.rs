@@ -160,3 +160,29 @@ async fn a_global_connection_that_falls_behind_is_told_so_and_its_redial_loses_n
     let past = redial(&node, &cursor).await.past().await;
     assert_eq!(kinds(&past), ["ws_created", "replay_complete"]);
 }
+
+#[tokio::test]
+async fn what_is_closed_or_deleted_leaves_the_roster_and_what_runs_tools_is_said_to_run() {
+    let (node, mut model, _folder) = Node::with_model(&[]).await;
+    let (a, b) = (node.create("a").await, node.create("b").await);
+    let mut pane = node.pane(&a, "").await;
+    let mut roster = node.roster("").await;
+    roster.past().await;
+    node.send(&a, "go").await;
+    model.call_tools(&[("c", "bash", json!({ "command": "true" }))]).await;
+    model.answer("done").await;
+    pane.until_idle().await;
+    for state in ["thinking", "running", "thinking", "idle"] {
+        assert_eq!(roster.take().await.data["state"], state);
+    }
+    node.post(&format!("{a}/close"), json!({})).await;
+    node.delete(&b).await;
+    // Not loaded any more: it leaves no second time.
+    node.delete(&a).await;
+    let c = node.create("c").await;
+    for (ws, name, reason) in [(&a, "a", "closed"), (&b, "b", "deleted")] {
+        let told = json!({ "type": "ws_closed", "ws_id": id(ws), "name": name, "reason": reason });
+        assert_eq!(roster.take().await.data, told);
+    }
+    assert_eq!(roster.take().await.data["ws_id"], id(&c));
+}

@@ -81,10 +81,13 @@ async fn a_data_folder_serves_one_node_at_a_time() {
 async fn what_cannot_start_says_why_and_exits_with_2() {
     for (args, said) in [
         (&["--control-socket", "/x"][..], "--control-socket"),
-        (&["--retry-ms", "9..5"], "--retry-ms"),
+        (&["--retry-ms", "9..5"], "--retry"),
         (&["--public-origin", "app.example"], "--public-origin"),
         (&["--model-url", "https://x"], "--model-url"),
-        (&["--ping-ms", "0"], "--ping-ms"),
+        (&["--ping", "0"], "--ping"),
+        (&["--max-connections", "0"], "--max-connections"),
+        (&["--log", "a=b=c"], "--log"),
+        (&["--config", "/no/such/file"], "/no/such/file"),
         (&["--nonsense"], "--nonsense"),
     ] {
         let (code, error) = Folder::new().refused(args).await;

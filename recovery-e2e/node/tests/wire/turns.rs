@@ -109,21 +109,6 @@ async fn a_repeated_send_is_the_same_send_even_while_its_turn_runs_and_after_a_r
 }
 
 #[tokio::test]
-async fn a_send_during_a_turn_is_told_that_it_is_busy() {
-    let (node, mut model, _folder) = Node::with_model(&[]).await;
-    let ws = node.create("a").await;
-    let mut pane = node.pane(&ws, "").await;
-    node.send(&ws, "one").await;
-    let (status, body) = node.post(&format!("{ws}/send"), json!({ "message": "two" })).await;
-    assert_eq!((status, &body["code"]), (StatusCode::CONFLICT, &json!("busy")));
-    assert_eq!(node.get(&ws).await.1["state"], "thinking");
-    model.answer("re: one").await;
-    pane.until_idle().await;
-    assert_eq!(node.get(&ws).await.1["state"], "idle");
-    assert_eq!(node.texts(&ws).await, ["one", "re: one"]);
-}
-
-#[tokio::test]
 async fn an_answer_that_breaks_off_keeps_what_had_arrived() {
     let (node, mut model, _folder) = Node::with_model(&[]).await;
     let ws = node.create("a").await;
@@ -139,23 +124,6 @@ async fn an_answer_that_breaks_off_keeps_what_had_arrived() {
     assert!(frames[0].data["row_id"].is_string());
     assert!(frames[1].data["message"].as_str().unwrap().contains("broke off"));
     assert_eq!(node.texts(&ws).await, ["hello", "half"]);
-}
-
-#[tokio::test]
-async fn a_model_that_refuses_ends_the_turn_with_an_error_and_without_a_row() {
-    let (node, mut model, _folder) = Node::with_model(&[]).await;
-    let ws = node.create("a").await;
-    let mut pane = node.pane(&ws, "").await;
-    for status in [401, 429, 500] {
-        node.send(&ws, "hello").await;
-        model.call().await.refuse(StatusCode::from_u16(status).unwrap());
-        let frames = pane.until_idle().await;
-        let tail = &frames[frames.len() - 3..];
-        assert_eq!(kinds(tail), ["stream_end", "error", "state_change"]);
-        assert_eq!(tail[0].data["row_id"], json!(null));
-        assert!(tail[1].data["message"].as_str().unwrap().contains(&status.to_string()));
-    }
-    assert_eq!(node.texts(&ws).await, ["hello"; 3]);
 }
 
 #[tokio::test]

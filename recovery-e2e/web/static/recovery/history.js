@@ -21,7 +21,10 @@ import { parseSnapshot } from './wire.js';
  */
 export class History {
   latch = false;
-  /** `cut` counts the frames that came before the newest cut. @type {{frames: Frame[], cut: number} | null} */
+  /**
+   * `cut` counts the frames that came before the newest cut; `rested` tells that a turn ended meanwhile.
+   * @type {{frames: Frame[], cut: number, rested: boolean} | null}
+   */
   #queue = null;
   /** Rises with each read: an older one that answers late must change nothing. */
   #loadToken = 0;
@@ -92,6 +95,7 @@ export class History {
 
   /** The end of a turn: the chance of a pane whose refetch and retry have both failed. */
   idleEdge() {
+    if (this.#queue !== null) this.#queue.rested = true;
     if (!this.#mayHeal()) return;
     // One microtask later, when everything else that this edge causes has happened.
     queueMicrotask(() => {
@@ -112,7 +116,8 @@ export class History {
     const generation = this.#stream.generation;
     // Frames that waited for a superseded refetch came before this cut: its snapshot holds them, or they were cut.
     const frames = this.#queue?.frames ?? [];
-    this.#queue = { frames, cut: frames.length };
+    const rested = this.#queue?.rested ?? false;
+    this.#queue = { frames, cut: frames.length, rested };
     this.#view.changed();
     const snapshot = await this.#read();
     if (token !== this.#loadToken) return;
@@ -123,8 +128,11 @@ export class History {
       this.#render(snapshot);
       this.#release(cut);
     } else {
+      const edge = this.#queue.rested;
       this.#release(0);
       if (earnsRetry) this.#armRetry();
+      // The edge that fell into this read could not heal, and no other need come.
+      if (edge) this.idleEdge();
     }
     this.#view.changed();
   }

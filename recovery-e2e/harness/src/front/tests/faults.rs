@@ -159,3 +159,50 @@ async fn an_asset_without_a_patch_passes_as_it_is() {
     assert!(served.contains("etag: \"v1\"") && served.ends_with(GATE), "{served}");
     assert_eq!(receipt.state(), ReceiptState::Armed { times: 0 });
 }
+
+#[tokio::test]
+async fn a_standing_fault_fails_every_request_of_its_class_until_it_is_lifted() {
+    let stand = Stand::new().await;
+    let standing = stand.front.fail_until(Class::History);
+    assert_eq!(standing.receipt().state(), ReceiptState::Armed { times: 0 });
+    for times in 1..=3 {
+        assert!(stand.request(HISTORY).await.rest().await.starts_with("HTTP/1.1 500 "));
+        assert_eq!(standing.receipt().state(), ReceiptState::Redeemed { times });
+    }
+    standing.lift();
+    let mut next = stand.request(HISTORY).await;
+    stand.answer("", "rows").await;
+    assert!(next.rest().await.ends_with("rows"));
+    let faults: Vec<_> = stand.front.records().iter().map(|record| record.faults.len()).collect();
+    assert_eq!(faults, [1, 1, 1, 0]);
+    assert_eq!(stand.front.records()[0].faults, ["fail history with 500 until lifted"]);
+}
+
+const TOKEN: &str = r#"{"cursor":null,"handoff_token":"t1","messages":[]}"#;
+
+#[tokio::test]
+async fn a_tokenless_history_is_the_upstreams_answer_without_its_token() {
+    let stand = Stand::new().await;
+    let receipt = stand.front.tokenless(1);
+    let mut browser = stand.request_with(HISTORY, "accept-encoding: gzip\r\n", "").await;
+    let forwarded = stand.answer("", TOKEN).await.to_lowercase();
+    assert!(forwarded.contains("accept-encoding: identity"), "{forwarded}");
+    let served = browser.rest().await;
+    assert!(served.ends_with(r#"{"cursor":null,"handoff_token":null,"messages":[]}"#), "{served}");
+    assert_eq!(receipt.state(), REDEEMED);
+
+    let mut next = stand.request(HISTORY).await;
+    stand.answer("", TOKEN).await;
+    assert!(next.rest().await.ends_with(TOKEN));
+}
+
+#[tokio::test]
+async fn a_history_that_has_no_token_to_lose_is_a_500_and_a_broken_receipt() {
+    let stand = Stand::new().await;
+    let receipt = stand.front.tokenless(1);
+    let mut browser = stand.request(HISTORY).await;
+    stand.answer("", "{}").await;
+    assert!(browser.rest().await.starts_with("HTTP/1.1 500 "));
+    let ReceiptState::Broken { reason } = receipt.state() else { panic!("{receipt:?}") };
+    assert!(reason.contains("no history with a handoff token"), "{reason}");
+}

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::super::Class;
+use super::super::{Class, ReceiptState};
 use super::*;
 
 const STREAM_HEAD: &str =
@@ -234,4 +234,38 @@ async fn the_trace_tells_every_change_of_a_counter_in_its_order() {
             "request 1 ended: rewind.answered 1",
         ]
     );
+}
+
+#[tokio::test]
+async fn a_severed_stream_breaks_on_both_sides_and_the_next_one_stays_open() {
+    let stand = Stand::new().await;
+    let (mut browser, mut upstream) = open_stream(&stand).await;
+    upstream.write(&chunk("data: 1\n\n")).await;
+    browser.read_until("data: 1\n\n\r\n").await;
+    let receipt = stand.front.sever(Class::Events);
+    let seen = browser.rest().await;
+    assert!(!seen.ends_with("0\r\n\r\n"), "the end looks clean: {seen}");
+    assert_eq!(upstream.rest().await, "");
+    assert_eq!(receipt.state(), ReceiptState::Redeemed { times: 1 });
+    let record = stand.front.records().remove(0);
+    assert_eq!(record.faults, ["sever events"]);
+    assert_eq!(record.broken.as_deref(), Some("severed (a fault of the front)"));
+
+    let (mut browser, mut upstream) = open_stream(&stand).await;
+    upstream.write(&chunk("data: 2\n\n")).await;
+    browser.read_until("data: 2\n\n\r\n").await;
+    assert_eq!(receipt.state(), ReceiptState::Redeemed { times: 1 });
+}
+
+#[tokio::test]
+async fn severing_the_streams_of_another_class_or_none_at_all_redeems_nothing() {
+    let stand = Stand::new().await;
+    let early = stand.front.sever(Class::Events);
+    let (mut browser, mut upstream) = open_stream(&stand).await;
+    let other = stand.front.sever(Class::GlobalEvents);
+    upstream.write(&chunk("data: 1\n\n")).await;
+    browser.read_until("data: 1\n\n\r\n").await;
+    for receipt in [early, other] {
+        assert_eq!(receipt.state(), ReceiptState::Armed { times: 0 }, "{receipt:?}");
+    }
 }

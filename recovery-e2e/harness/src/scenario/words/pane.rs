@@ -1,0 +1,244 @@
+//! The interactive pane, as a scenario sees and moves it.
+
+use serde::Deserialize;
+
+use crate::stage::page::Page;
+use crate::stage::wire::WsId;
+use crate::stage::{Stage, StageError};
+
+/// What stood in the pane at one moment.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Seen {
+    /// User rows that are painted.
+    pub rows: u64,
+    /// Whether the transcript is known to be stale.
+    pub latch: bool,
+    /// How many events wait for a refetch, or none when no refetch is under way.
+    pub queued: Option<u64>,
+    /// Whether a turn runs.
+    pub busy: bool,
+    /// Whether a failed refetch will be tried again.
+    pub retry_armed: bool,
+    /// The id that its next connection will resume from.
+    pub cursor: Option<String>,
+    /// Rows that are being streamed.
+    pub live_refs: u64,
+    /// The state of its event source, or none without one.
+    pub ready_state: Option<u8>,
+    /// Whether it says that there is nothing to show.
+    pub empty: bool,
+}
+
+impl std::fmt::Display for Seen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Seen { rows, latch, queued, busy, retry_armed, .. } = self;
+        let Seen { cursor, live_refs, ready_state, empty, .. } = self;
+        write!(
+            f,
+            "rows {rows}, latch {latch}, queued {queued:?}, busy {busy}, \
+             retry armed {retry_armed}, cursor {cursor:?}, live refs {live_refs}, \
+             ready state {ready_state:?}, empty {empty}"
+        )
+    }
+}
+
+/// The calls of tools that have a row.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Tools {
+    /// Those that stand in no card of an agent.
+    pub top: u64,
+    /// Cards with steps in them.
+    pub cards: u64,
+    /// Those that stand in a card.
+    pub nested: u64,
+    /// Steps of an agent that stand in no card.
+    pub escaped: u64,
+}
+
+/// The interactive pane of one workstream, open in the stage's page.
+pub struct Pane {
+    page: Page,
+    ws: WsId,
+}
+
+impl Pane {
+    /// Opens the pane, and waits until `rows` user rows are painted and its stream is open.
+    pub async fn open(stage: &mut Stage, ws: WsId, rows: u64) -> Result<Pane, StageError> {
+        let pane = Pane::mount(stage, ws).await?;
+        let painted = format!("s.rows === {rows} && s.readyState === EventSource.OPEN");
+        pane.until("the first paint, with an open stream", &painted).await?;
+        Ok(pane)
+    }
+
+    /// Opens the pane, whose first load is then under way.
+    pub async fn mount(stage: &mut Stage, ws: WsId) -> Result<Pane, StageError> {
+        let page = stage.open(&format!("/recovery?ws_id={}", ws.as_str())).await?;
+        page.until("a loaded page", "window.__e2e").await?;
+        Ok(Pane { page, ws })
+    }
+
+    /// Its workstream.
+    pub fn ws(&self) -> &WsId {
+        &self.ws
+    }
+
+    /// What stands in the pane now.
+    pub async fn look(&self) -> Result<Seen, StageError> {
+        Ok(self.page.eval("the pane's state", "__e2e.look()").await?)
+    }
+
+    /// Waits until a condition on the pane's state, `s`, holds in the page.
+    pub async fn until(&self, edge: &str, condition: &str) -> Result<(), StageError> {
+        Ok(self.page.until(edge, &format!("((s) => {condition})(__e2e.look())")).await?)
+    }
+
+    /// Calls a method of the pane, as the page around it would, and waits for what it promises.
+    pub async fn call(&self, method: &str) -> Result<(), StageError> {
+        Ok(self.page.tell(method, &format!("__e2e.pane.{method}()")).await?)
+    }
+
+    /// Waits until the load that began with the page has come to its end, whichever.
+    pub async fn first_load_ended(&self) -> Result<(), StageError> {
+        Ok(self.page.tell("the end of the first load", "__e2e.connected").await?)
+    }
+
+    /// Clicks the rewind button of a user row, and tells what stood at that very moment.
+    pub async fn click_rewind(&self, row: usize) -> Result<Seen, StageError> {
+        let script = format!("__e2e.clickRewind({row})");
+        Ok(self.page.eval("a click on a rewind button", &script).await?)
+    }
+
+    /// The same, at the first moment at which a condition on the pane's state, `s`, holds: for a
+    /// state that passes by itself.
+    pub async fn click_rewind_when(
+        &self,
+        edge: &str,
+        condition: &str,
+        row: usize,
+    ) -> Result<Seen, StageError> {
+        self.until(edge, &format!("({condition}) && (__e2e.clicked = __e2e.clickRewind({row}))"))
+            .await?;
+        Ok(self.page.eval("what stood at the click", "__e2e.clicked").await?)
+    }
+
+    /// Writes a message and sends it, as a person would.
+    pub async fn write(&self, message: &str) -> Result<(), StageError> {
+        let message = serde_json::Value::from(message);
+        Ok(self.page.tell("a message", &format!("__e2e.write({message})")).await?)
+    }
+
+    /// How often a text stands in the transcript.
+    pub async fn count(&self, text: &str) -> Result<u64, StageError> {
+        let text = serde_json::Value::from(text);
+        Ok(self.page.eval("a text's occurrences", &format!("__e2e.count({text})")).await?)
+    }
+
+    /// Waits until a text stands in the transcript.
+    pub async fn until_painted(&self, text: &str) -> Result<(), StageError> {
+        let painted = format!("__e2e.count({}) > 0", serde_json::Value::from(text));
+        Ok(self.page.until(&format!("the text {text:?}"), &painted).await?)
+    }
+
+    /// Waits until the output of a call that runs shows a text.
+    pub async fn until_output(&self, call: &str, text: &str) -> Result<(), StageError> {
+        let text = serde_json::Value::from(text);
+        let shown = format!("__e2e.output('{call}').includes({text})");
+        Ok(self.page.until(&format!("the first output of {call}"), &shown).await?)
+    }
+
+    /// The calls of tools that have a row.
+    pub async fn tools(&self) -> Result<Tools, StageError> {
+        Ok(self.page.eval("the rows of tools", "__e2e.tools()").await?)
+    }
+
+    /// The texts of the assistant's bubbles, from the top.
+    pub async fn bubbles(&self) -> Result<Vec<String>, StageError> {
+        Ok(self.page.eval("the assistant's bubbles", "__e2e.bubbles()").await?)
+    }
+
+    /// How many frames of a type its streams have brought.
+    pub async fn frames(&self, kind: &str) -> Result<u64, StageError> {
+        Ok(self.page.eval("the frames so far", &format!("__counts.frames('{kind}')")).await?)
+    }
+
+    /// Waits until its streams have brought `n` frames of a type.
+    pub async fn until_frames(&self, kind: &str, n: u64) -> Result<(), StageError> {
+        let brought = format!("__counts.frames('{kind}') >= {n}");
+        Ok(self.page.until(&format!("{n} frames {kind}"), &brought).await?)
+    }
+
+    /// Hides the page, and makes sure that the pane has dropped its transport; tells what stood
+    /// right after.
+    pub async fn hide(&self, stage: &mut Stage) -> Result<Seen, StageError> {
+        let seen: Seen = self.page.eval("a hidden page", "__e2e.setHidden(true)").await?;
+        stage.require("hidden, the pane has no transport", seen.ready_state.is_none(), &seen);
+        Ok(seen)
+    }
+
+    /// Shows the page again, and waits until the pane's stream is open and its replay has ended.
+    pub async fn show(&self) -> Result<(), StageError> {
+        let before = self.frames("replay_complete").await?;
+        self.page.tell("a shown page", "__e2e.setHidden(false)").await?;
+        self.until("a reopened stream", "s.readyState === EventSource.OPEN").await?;
+        self.until_frames("replay_complete", before + 1).await
+    }
+
+    /// Hides the page and shows it again, whatever the pane makes of it.
+    pub async fn blink(&self) -> Result<(), StageError> {
+        for hidden in [true, false] {
+            let set = format!("__e2e.setHidden({hidden})");
+            self.page.tell("a changed visibility", &set).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether the pane stands in the document.
+    pub async fn is_attached(&self) -> Result<bool, StageError> {
+        Ok(self.page.eval("the pane's place", "__e2e.pane.el.isConnected").await?)
+    }
+
+    /// Returns when everything that the page has asked for so far is counted at the front.
+    pub async fn fence(&self, stage: &Stage) -> Result<(), StageError> {
+        stage.fence(&self.page).await
+    }
+
+    /// Returns when nothing that the page has asked for is under way, but what a hold keeps.
+    pub async fn quiet(&self, stage: &Stage) -> Result<(), StageError> {
+        stage.quiet(&self.page).await
+    }
+
+    /// Stops the page's time: no timer fires before [`Pane::outlast`].
+    pub async fn freeze(&self) -> Result<(), StageError> {
+        self.page.freeze().await
+    }
+
+    /// Lets a window of the client pass, given by its timing constants, `t`: whatever was due in
+    /// it has happened then, as far as no hold stands in the way.
+    pub async fn outlast(&self, stage: &Stage, window: &str) -> Result<(), StageError> {
+        let script = format!("((t) => {window})(__e2e.timing)");
+        let ms = self.page.eval("a window of the client", &script).await?;
+        stage.advance(&self.page, ms).await
+    }
+
+    /// Waits until nothing moves any more: no request of the page is under way, the page has seen
+    /// all that the node has published, no event is queued, and a frame has passed.
+    ///
+    /// For after the first event that the page has seen: before it, it has no cursor to compare.
+    pub async fn settled(&self, stage: &Stage) -> Result<(), StageError> {
+        loop {
+            self.quiet(stage).await?;
+            let head = stage.control.head(&self.ws).await?;
+            let head_in_page = serde_json::Value::from(head.as_deref());
+            self.until(
+                "a pane that has caught up with the node",
+                &format!("s.cursor === {head_in_page} && s.queued === null"),
+            )
+            .await?;
+            self.quiet(stage).await?;
+            if stage.control.head(&self.ws).await? == head {
+                return Ok(());
+            }
+        }
+    }
+}

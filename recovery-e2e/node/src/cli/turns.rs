@@ -1,0 +1,72 @@
+//! What turns may take: of tools, of the model, and of time.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::model::{Backoff, Patience};
+use crate::units::{bytes, duration, duration_or_zero, millis_range};
+
+/// The flags of turns. Defaults are those of the protocol, where it has one.
+#[derive(Args, Clone, Debug)]
+pub struct TurnSettings {
+    /// Bytes kept of what a tool writes; the rest is counted.
+    #[arg(long, default_value = "10MiB", value_name = "SIZE", value_parser = bytes)]
+    pub tool_output_bytes: usize,
+    /// How long a tool may run.
+    #[arg(
+        long,
+        alias = "tool-limit-ms",
+        default_value = "10m",
+        value_name = "TIME",
+        value_parser = duration
+    )]
+    pub tool_limit: Duration,
+    /// The time between SIGTERM and SIGKILL for the tools of a cancelled turn.
+    #[arg(
+        long,
+        alias = "cancel-grace-ms",
+        default_value = "10s",
+        value_name = "TIME",
+        value_parser = duration_or_zero
+    )]
+    pub cancel_grace: Duration,
+    /// How often a model is asked again that answered 429 or 5xx.
+    #[arg(long, default_value_t = 4, value_name = "N")]
+    pub model_retries: u32,
+    /// The time before the first of these tries, and at most before any.
+    #[arg(
+        long,
+        alias = "model-backoff-ms",
+        default_value = "500ms..30s",
+        value_name = "A..B",
+        value_parser = millis_range
+    )]
+    pub model_backoff: RangeInclusive<u32>,
+    /// How long a model may send nothing.
+    #[arg(
+        long,
+        alias = "model-silence-ms",
+        default_value = "2m",
+        value_name = "TIME",
+        value_parser = duration
+    )]
+    pub model_silence: Duration,
+    /// Tokens that the model can take, for people to see how full an agent's context is.
+    #[arg(long, default_value_t = 32_768, value_name = "N")]
+    pub context_window: u64,
+}
+
+impl TurnSettings {
+    /// How much a model may try the node's patience.
+    pub fn patience(&self) -> Patience {
+        let ms = |ms: &u32| Duration::from_millis(u64::from(*ms));
+        let (first, cap) = (ms(self.model_backoff.start()), ms(self.model_backoff.end()));
+        Patience {
+            retries: self.model_retries,
+            backoff: Backoff { first, cap },
+            silence: self.model_silence,
+        }
+    }
+}
