@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -30,16 +30,19 @@ pub struct Common {
     pub temp: Utf8PathBuf,
     /// The run's out folder.
     pub out: Utf8PathBuf,
+    /// How long a scenario may take on its stage.
+    pub timeout: Duration,
     /// Knows the secrets of all stages.
     pub redactor: Redactor,
 }
 
-/// Runs a case. Whatever goes wrong in it is its outcome, also a panic.
+/// Runs one attempt at a case, counted from 1. Whatever goes wrong in it is its outcome, also a panic.
 ///
 /// Dropped before its end, it leaves no process; its temporary folder goes with the run's.
-pub async fn run(common: &Common, job: &Job) -> CaseResult {
+pub async fn run(common: &Common, job: &Job, attempt: u32) -> CaseResult {
     let start = Instant::now();
-    let artifacts = common.out.join(&job.case.dir);
+    let dir = job.case.attempt_dir(attempt);
+    let artifacts = common.out.join(&dir);
     let (verdict, ground) = match in_folders(common, job, &artifacts).await {
         Ok(reached) => reached,
         Err(error) => (broken(format!("{error}; is there room?")), Ground::default()),
@@ -50,6 +53,7 @@ pub async fn run(common: &Common, job: &Job) -> CaseResult {
     };
     let mut result = CaseResult {
         case: job.case.id.clone(),
+        attempt,
         outcome: verdict.outcome,
         stamp: verdict.stamp,
         reason: verdict.reason.map(|reason| common.redactor.clean(&reason)),
@@ -57,12 +61,15 @@ pub async fn run(common: &Common, job: &Job) -> CaseResult {
         phases: ground.phases,
         evidence: ground.evidence,
         receipts: ground.receipts,
-        artifacts: files_in(&artifacts).chain([VERDICT_FILE.into()]).collect(),
+        artifacts: files_in(&artifacts)
+            .chain([VERDICT_FILE.into()])
+            .map(|name| dir.strip_prefix(&job.case.dir).map_or(name.clone(), |own| own.join(name)))
+            .collect(),
     };
     let told = (&job.case, &result);
     let (browser, redactor) = (&common.browser, &common.redactor);
     if let Err(error) =
-        write_verdict_file(&common.out, told, browser, &page_of(common, job), redactor)
+        write_verdict_file(&artifacts, told, browser, &page_of(common, job), redactor)
     {
         result.outcome = Outcome::Error;
         result.reason = Some(error.to_string());
@@ -113,6 +120,7 @@ async fn on_a_stage(
     let told = tokio::select! {
         told = told => told,
         death = deaths.first() => Ok(Err(StageError::Death(death))),
+        () = tokio::time::sleep(common.timeout) => Ok(Err(StageError::TooLong(common.timeout))),
     };
     let told = match told {
         Ok(Ok(stamp)) => Ok(stamp),

@@ -2,11 +2,16 @@
 
 use std::env;
 use std::thread;
+use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand};
 
-use crate::plan::Selection;
+use crate::journal;
+use crate::plan::order::Order;
+use crate::plan::show::Format;
+use crate::plan::timings::{Missing, Timings};
+use crate::plan::{self, MAX_SHARDS, Plan, Selection, Shard, ShardArg};
 use crate::stage::clock::Clock;
 
 /// Proves in a real Chromium that a streaming web application recovers.
@@ -29,28 +34,112 @@ pub enum Command {
     Run(RunArgs),
     /// List the scenarios, what each proves, and their controls
     List,
+    /// Show which shard runs what, and how long each will take
+    Plan(PlanArgs),
+    /// Make the reports of a run again, from its journal
+    Report {
+        /// The out folder of the run
+        dir: Utf8PathBuf,
+    },
+    /// Join the shards that ran on several machines, and report them as one run
+    Merge(MergeArgs),
+}
+
+/// What `merge` takes.
+#[derive(Clone, Debug, Args)]
+pub struct MergeArgs {
+    /// The out folder of each shard
+    #[arg(required = true, value_name = "DIR")]
+    pub dirs: Vec<Utf8PathBuf>,
+
+    /// The folder of the whole; one that holds an earlier run is replaced
+    #[arg(long, value_name = "DIR")]
+    pub out: Utf8PathBuf,
+
+    /// Report what is there also when shards are missing; the exit code is 1 all the same
+    #[arg(long)]
+    pub partial: bool,
+}
+
+/// What a plan is made of.
+#[derive(Clone, Debug, Args)]
+pub struct SelectionArgs {
+    /// A scenario's name, or a glob; may be repeated. Without it all are meant
+    #[arg(short, long = "scenario", value_name = "NAME")]
+    scenario: Vec<String>,
+
+    /// The negative controls of these scenarios in their place
+    #[arg(long)]
+    controls: bool,
+
+    /// Each one so many times
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    repeat_each: u32,
+
+    /// How long each takes [default: ci/timings.json of this repository, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub timings: Option<Utf8PathBuf>,
+}
+
+/// What `plan` takes.
+#[derive(Clone, Debug, Args)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    selection: SelectionArgs,
+
+    /// How many shards
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SHARDS)))]
+    shards: u32,
+
+    /// Whom it is for: a person, a program, or the matrix of a GitHub job
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }
 
 /// What `run` takes.
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
-    /// A scenario's name, or a glob; may be repeated. Without it all are run
-    #[arg(short, long = "scenario", value_name = "NAME")]
-    scenario: Vec<String>,
+    /// What is to be run
+    #[command(flatten)]
+    pub selection: SelectionArgs,
 
-    /// Run the negative controls of the selected scenarios in their place
+    /// Run this part of the plan, such as 2/4; `auto`: as the variables of the CI say
+    #[arg(long, value_name = "I/N")]
+    shard: Option<ShardArg>,
+
+    /// When all are ready, keep how long each took for the plans to come
+    #[arg(long, conflicts_with_all = ["scenario", "shard", "last_failed"])]
+    pub update_timings: bool,
+
+    /// Only what was not good in the run that the out folder holds, scenarios and controls
+    #[arg(long, conflicts_with_all = ["controls", "shard"])]
+    last_failed: bool,
+
+    /// Begin no case any more after a bad one
     #[arg(long)]
-    controls: bool,
+    pub fail_fast: bool,
 
-    /// Run each one so many times
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    repeat_each: u32,
+    /// Try a bad case so many times again; one that is good then is flaky
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub retries: u32,
+
+    /// Exit with 1 when a case was flaky
+    #[arg(long)]
+    pub fail_on_flaky: bool,
+
+    /// Which case starts first: the longest, or one that the seed decides
+    #[arg(long, value_enum, default_value_t = Order::Longest)]
+    pub order: Order,
+
+    /// How long a scenario may take on its stage, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
+    pub timeout: Duration,
 
     /// Whose time the page's timers keep: one of the harness, or the wall's, one case at a time
     #[arg(long, value_enum, default_value_t = Clock::Page)]
     pub clock: Clock,
 
-    /// What decides the page's random choices; repeat K takes N + K - 1 [default: random, told]
+    /// What decides all random choices: the order, and those of the page; repeat K takes N + K - 1 [default: random, told]
     #[arg(long, value_name = "N")]
     pub seed: Option<u32>,
 
@@ -78,14 +167,52 @@ impl Cli {
     }
 }
 
-impl RunArgs {
-    /// What is to be run.
-    pub fn selection(&self) -> Selection {
+/// A time that has not passed before it began.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "give a number of seconds".to_owned())?;
+    let time = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
+    if time.is_zero() { Err("give more than no time".to_owned()) } else { Ok(time) }
+}
+
+impl SelectionArgs {
+    fn selection(&self) -> Selection {
         Selection {
             patterns: self.scenario.clone(),
             controls: self.controls,
+            only: None,
             repeat_each: self.repeat_each,
         }
+    }
+}
+
+impl PlanArgs {
+    /// The plan that is to be shown.
+    ///
+    /// # Errors
+    /// When there is no such plan.
+    pub fn plan(&self) -> anyhow::Result<Plan> {
+        let timings = Timings::load(self.selection.timings.as_deref(), Missing::IsAnError)?;
+        Ok(plan::plan(&self.selection.selection(), &timings, self.shards)?)
+    }
+}
+
+impl RunArgs {
+    /// The plan that is to be followed, and which part of it.
+    ///
+    /// # Errors
+    /// When there is no such plan, or no such part.
+    pub fn plan(&self) -> anyhow::Result<(Plan, Shard)> {
+        let env = |name: &str| env::var(name).ok();
+        let shard = self.shard.map_or(Ok(Shard::WHOLE), |shard| shard.resolve(env))?;
+        let missing = if self.update_timings { Missing::IsEmpty } else { Missing::IsAnError };
+        let timings = Timings::load(self.selection.timings.as_deref(), missing)?;
+        let mut selection = self.selection.selection();
+        if self.last_failed {
+            let last = journal::read(&self.out.join(journal::FILE_NAME))?;
+            let bad = last.cases.iter().filter(|seen| seen.result.outcome.is_bad());
+            selection.only = Some(bad.map(|seen| seen.case.name()).collect());
+        }
+        Ok((plan::plan(&selection, &timings, shard.total())?, shard))
     }
 
     /// How many cases run at a time. On wall time it is one: others would make it late.
@@ -103,7 +230,7 @@ impl RunArgs {
     /// When controls are asked for on wall time, where a defect may show as a mere delay.
     pub fn check(&self) -> anyhow::Result<()> {
         anyhow::ensure!(
-            !(self.controls && self.clock == Clock::Real),
+            !(self.selection.controls && self.clock == Clock::Real),
             "the negative controls run on page time only; leave --clock real out"
         );
         Ok(())

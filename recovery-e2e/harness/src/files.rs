@@ -38,6 +38,12 @@ pub fn temporary_beside(path: &Utf8Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new().permissions(all).append(true).tempfile_in(folder)
 }
 
+/// The root of the repository that `folder` lies in, if it lies in one. Links are not resolved.
+pub fn repository_root(folder: &Utf8Path) -> Option<&Utf8Path> {
+    // In a worktree `.git` is a file.
+    folder.ancestors().find(|folder| folder.join(".git").exists())
+}
+
 /// `value` as JSON in which no text holds a secret.
 ///
 /// The texts are cleaned before they are escaped: a secret with a quote in it is found too.

@@ -1,6 +1,5 @@
 //! The inner process of a run: it does the work.
 
-use std::collections::VecDeque;
 use std::env;
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -14,36 +13,41 @@ use tokio_util::sync::CancellationToken;
 
 use crate::case::Common;
 use crate::cli::RunArgs;
-use crate::journal::{
-    self, BrowserInfo, CaseView, Event, Journal, RunFinished, RunInfo, RunStarted,
-};
-use crate::plan::Job;
-use crate::pool::{self, Pool};
+use crate::journal::{self, BrowserInfo, Event, Journal, Part, RunFinished, RunInfo, RunStarted};
+use crate::plan::timings::{Missing, Timings};
+use crate::plan::{Job, Plan, Shard};
+use crate::pool::{self, Pool, Progress};
 use crate::redact::Redactor;
-use crate::report::{self, exit_code, terminal};
+use crate::report::live::Live;
+use crate::report::terminal::{self, Layout};
+use crate::report::{self, Summary};
 use crate::stage::clock::PageSettings;
 use crate::temp::{self, run_id};
 use crate::{descendants, lifeline, out, preflight};
 
-/// Runs `jobs` and returns the exit code.
+/// Runs one shard of `plan` and returns the exit code.
 ///
 /// # Errors
 /// When the environment is broken: no browser, no node, an out folder that is not ours.
-pub fn run(args: &RunArgs, jobs: Vec<Job>, temp: Utf8PathBuf) -> anyhow::Result<u8> {
+pub fn run(args: &RunArgs, plan: &Plan, shard: Shard, temp: Utf8PathBuf) -> anyhow::Result<u8> {
     descendants::adopt_orphans().context("this kernel has no child subreaper")?;
     let _in_use = temp::hold(&temp).context("this is no run's temporary folder")?;
     let rites = Arc::new(LastRites { out: args.out.clone(), temp, journal: OnceLock::new() });
     let cut = rites.clone();
     lifeline::watch(move || cut.perform()).context("no thread")?;
     let runtime = tokio::runtime::Runtime::new().context("no runtime")?;
-    let code = runtime.block_on(work(args, jobs, &rites));
+    let code = runtime.block_on(work(args, (plan, shard), &rites));
     // From here on a cut lifeline changes nothing, and one that was cut before ends this process.
     descendants::start_no_more();
     descendants::kill_all();
     code
 }
 
-async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow::Result<u8> {
+async fn work(
+    args: &RunArgs,
+    (plan, shard): (&Plan, Shard),
+    rites: &Arc<LastRites>,
+) -> anyhow::Result<u8> {
     let interrupt = CancellationToken::new();
     tokio::spawn(interrupt_on_signal(interrupt.clone(), rites.clone()));
 
@@ -69,15 +73,25 @@ async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow:
         clock: page.clock,
         seed: page.seed,
         jobs: args.jobs(),
+        plan: plan.info.clone(),
+        part: Part::Shard(shard.index()),
+        fail_on_flaky: args.fail_on_flaky,
     };
+    let mut jobs: Vec<Job> = plan.of_shard(shard.index()).cloned().collect();
+    args.order.arrange(&mut jobs, page.seed);
     let started = RunStarted { run, cases: jobs.iter().map(|job| job.case.clone()).collect() };
-    let colour = std::io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none();
     println!("{}", terminal::head(&started));
     let path = args.out.join(journal::FILE_NAME);
     let journal = Arc::new(Journal::create(&path, redactor.clone(), started)?);
     let _ = rites.journal.set(journal.clone());
 
-    let out = args.out.clone();
+    let layout = Layout {
+        out: args.out.clone(),
+        colour: std::io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none(),
+        width: jobs.iter().map(|job| job.case.id.len()).max().unwrap_or(0),
+    };
+    let live = Arc::new(Live::new(args.jobs()));
+    let shown = live.clone();
     let pool = Pool {
         common: Common {
             browser,
@@ -85,24 +99,49 @@ async fn work(args: &RunArgs, jobs: Vec<Job>, rites: &Arc<LastRites>) -> anyhow:
             page,
             temp: rites.temp.clone(),
             out: args.out.clone(),
+            timeout: args.timeout,
             redactor,
         },
         journal: journal.clone(),
-        waiting: Mutex::new(VecDeque::from(jobs)),
+        waiting: Mutex::new(jobs.into()),
         begin,
-        interrupt: interrupt.clone(),
-        on_verdict: Box::new(move |CaseView { case, result }| {
-            println!("{}", terminal::verdict(&case, &result, &out, colour));
+        retries: args.retries,
+        fail_fast: args.fail_fast,
+        first_bad: OnceLock::new(),
+        interrupt,
+        watch: Box::new(move |worker, progress| match progress {
+            Progress::Began(case) => shown.began(worker, case),
+            Progress::Again(case, result) => shown.print(&layout.again(case, result)),
+            Progress::Ended(view) => {
+                shown.ended(worker);
+                shown.print(&layout.ended(view));
+            }
         }),
     };
-    pool::run(Arc::new(pool), args.jobs()).await?;
-    journal.append(&Event::RunFinished(RunFinished {
-        seconds: begin.elapsed().as_secs_f64(),
-        interrupted: interrupt.is_cancelled(),
-    }))?;
+    let stopped = pool::run(Arc::new(pool), args.jobs()).await;
+    live.end();
+    let seconds = begin.elapsed().as_secs_f64();
+    journal.append(&Event::RunFinished(RunFinished { seconds, stopped: stopped? }))?;
     let summary = report::write_all(&args.out)?;
-    println!("{}", terminal::end(&summary, &args.out));
-    Ok(exit_code(&summary))
+    let code = report::publish(&summary, &args.out)?;
+    let updated = if args.update_timings { update_timings(args, &summary)? } else { true };
+    Ok(if updated { code } else { 1 })
+}
+
+/// Keeps what the cases took; false, and said why, when that is no measure.
+fn update_timings(args: &RunArgs, summary: &Summary) -> anyhow::Result<bool> {
+    match Timings::measured(&summary.cases) {
+        Ok(measured) => {
+            let given = args.selection.timings.as_deref();
+            let old = Timings::load(given, Missing::IsEmpty)?;
+            println!("timings are in {}", measured.over(old).write(given)?);
+            Ok(true)
+        }
+        Err(no_measure) => {
+            eprintln!("recovery-e2e: {no_measure}");
+            Ok(false)
+        }
+    }
 }
 
 fn browser_of(args: &RunArgs) -> anyhow::Result<Utf8PathBuf> {

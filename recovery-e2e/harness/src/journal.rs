@@ -13,7 +13,8 @@ use std::sync::Mutex;
 use camino::{Utf8Path, Utf8PathBuf};
 
 pub use event::{
-    BrowserInfo, Case, CaseResult, Event, Phase, RunFinished, RunInfo, RunStarted, Started, VERSION,
+    BrowserInfo, Case, CaseResult, Event, Part, Phase, PlanInfo, RunFinished, RunInfo, RunStarted,
+    ShardRun, Started, Stop, VERSION,
 };
 pub use view::{CaseView, JournalError, JournalView, is_journal, read};
 

@@ -12,6 +12,7 @@ pub mod inner;
 pub mod journal;
 pub mod lifeline;
 pub mod list;
+pub mod merge;
 pub mod model;
 pub mod out;
 pub mod plan;

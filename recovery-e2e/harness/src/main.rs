@@ -2,9 +2,14 @@
 
 use std::process::ExitCode;
 
+use camino::Utf8Path;
 use clap::Parser;
-use recovery_e2e::cli::{Cli, Command, RunArgs};
-use recovery_e2e::{inner, list, plan, supervisor};
+use recovery_e2e::cli::{Cli, Command, MergeArgs, RunArgs};
+use recovery_e2e::report::{self, ReportError, Summary};
+use recovery_e2e::{inner, list, merge, plan, supervisor};
+
+/// A run, or the shards of one, that are not as they should be.
+const EXIT_BAD: u8 = 1;
 
 /// Bad arguments or a broken environment.
 const EXIT_ENVIRONMENT: u8 = 2;
@@ -12,10 +17,24 @@ const EXIT_ENVIRONMENT: u8 = 2;
 fn main() -> ExitCode {
     let done = match Cli::parse().command() {
         Command::Run(args) => run(&args),
+        Command::Report { dir } => reported(&dir, report::write_all(&dir)),
+        Command::Merge(MergeArgs { dirs, out, partial }) => {
+            match merge::merge(&dirs, &out, partial) {
+                Ok(summary) => reported(&out, Ok(summary)),
+                Err(error) => {
+                    eprintln!("recovery-e2e: {error}");
+                    Ok(EXIT_BAD)
+                }
+            }
+        }
         Command::List => {
             print!("{}", list::text());
             Ok(0)
         }
+        Command::Plan(args) => args.plan().map(|plan| {
+            print!("{}", plan::show::render(&plan, args.format));
+            0
+        }),
     };
     done.map_or_else(
         |error| {
@@ -26,11 +45,15 @@ fn main() -> ExitCode {
     )
 }
 
+fn reported(out: &Utf8Path, summary: Result<Summary, ReportError>) -> anyhow::Result<u8> {
+    Ok(report::publish(&summary?, out)?)
+}
+
 fn run(args: &RunArgs) -> anyhow::Result<u8> {
     args.check()?;
-    let jobs = plan::plan(&args.selection())?;
+    let (plan, shard) = args.plan()?;
     match supervisor::inner_temp() {
-        Some(temp) => inner::run(args, jobs, temp),
+        Some(temp) => inner::run(args, &plan, shard, temp),
         None => supervisor::supervise(&args.out),
     }
 }

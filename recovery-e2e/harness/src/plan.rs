@@ -1,29 +1,24 @@
-//! Which cases a run has: a pure function of the registry and the arguments.
+//! Which cases a run has, and on which machine each runs: a pure function of the registry, the
+//! arguments and the timings.
+
+mod deal;
+mod fingerprint;
+pub mod order;
+mod select;
+mod shard;
+pub mod show;
+pub mod timings;
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use camino::Utf8PathBuf;
-use globset::{Glob, GlobSetBuilder};
 
-use crate::journal::Case;
+use crate::journal::{Case, PlanInfo};
 use crate::scenario::{Control, REGISTRY, Scenario};
-
-/// A selection that cannot be planned.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanError {
-    /// A pattern that no scenario's name matches.
-    #[error("no scenario is named {pattern}; there are: {}", names().join(", "))]
-    NoSuchScenario {
-        /// What was asked for.
-        pattern: String,
-    },
-    /// A pattern that is none.
-    #[error("{pattern} is no pattern: {source}")]
-    BadPattern {
-        /// What was asked for.
-        pattern: String,
-        /// What is wrong with it.
-        source: globset::Error,
-    },
-}
+pub use select::{PlanError, select};
+pub use shard::{MAX_SHARDS, Shard, ShardArg, ShardError};
+use timings::Timings;
 
 /// One case, and what it takes to run it.
 #[derive(Clone)]
@@ -43,124 +38,118 @@ pub struct Selection {
     pub patterns: Vec<String>,
     /// Whether to run the scenarios' controls in their place.
     pub controls: bool,
+    /// Only these, by [`Case::name`], scenarios and controls alike.
+    pub only: Option<BTreeSet<String>>,
     /// How often to run each; at least once.
     pub repeat_each: u32,
 }
 
-/// The scenarios that `patterns` select, in the order of the registry.
-///
-/// # Errors
-/// When a pattern is none, or matches no scenario.
-pub fn select(patterns: &[String]) -> Result<Vec<&'static Scenario>, PlanError> {
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        let glob = Glob::new(pattern)
-            .map_err(|source| PlanError::BadPattern { pattern: pattern.clone(), source })?;
-        let matcher = glob.compile_matcher();
-        if !REGISTRY.iter().any(|scenario| matcher.is_match(scenario.name)) {
-            return Err(PlanError::NoSuchScenario { pattern: pattern.clone() });
-        }
-        set.add(glob);
-    }
-    let set = set
-        .build()
-        .map_err(|source| PlanError::BadPattern { pattern: patterns.join(" "), source })?;
-    let wanted = |name| patterns.is_empty() || set.is_match(name);
-    Ok(REGISTRY.into_iter().filter(|scenario| wanted(scenario.name)).collect())
+/// A plan: every selected case exactly once, each on one shard.
+pub struct Plan {
+    /// What all shards of it have in common.
+    pub info: PlanInfo,
+    /// In the order in which they are started: the longest first, by name where they are equal.
+    jobs: Vec<Job>,
 }
 
-/// The cases of a run, in the order in which they are started.
+impl Plan {
+    /// The cases of one shard, in the order in which they are started.
+    pub fn of_shard(&self, shard: u32) -> impl Iterator<Item = &Job> {
+        self.jobs.iter().filter(move |job| job.case.shard == shard)
+    }
+}
+
+/// The plan of `selection`, on so many shards.
 ///
 /// # Errors
-/// As [`select`].
-pub fn plan(selection: &Selection) -> Result<Vec<Job>, PlanError> {
-    let scenarios = select(&selection.patterns)?;
-    let rounds = 1..=selection.repeat_each.max(1);
-    let repeats: Vec<Option<u32>> =
-        if rounds.end() == &1 { vec![None] } else { rounds.map(Some).collect() };
+/// [`PlanError`].
+pub fn plan(selection: &Selection, timings: &Timings, shards: u32) -> Result<Plan, PlanError> {
+    plan_of(&REGISTRY, selection, timings, shards)
+}
+
+fn plan_of(
+    registry: &[&'static Scenario],
+    selection: &Selection,
+    timings: &Timings,
+    shards: u32,
+) -> Result<Plan, PlanError> {
+    let mut jobs = jobs(&select(registry, &selection.patterns)?, selection);
+    if jobs.is_empty() {
+        return Err(PlanError::NothingLeft);
+    }
+    let names: Vec<_> = jobs.iter().map(|job| job.case.name()).collect();
+    for (job, seconds) in jobs.iter_mut().zip(timings.predict(&names)) {
+        job.case.predicted_seconds = seconds;
+    }
+    let weighed: Vec<_> = jobs.iter().map(|job| (key(&job.case), weight(&job.case))).collect();
+    let dealt = deal::deal(&weighed, shards);
+    for (job, shard) in jobs.iter_mut().zip(dealt) {
+        job.case.shard = shard + 1;
+    }
+    jobs.sort_by_cached_key(|Job { case, .. }| (Reverse(weight(case)), key(case)));
+    let hash = fingerprint::fingerprint(registry, selection, &jobs, shards);
+    Ok(Plan { info: PlanInfo { hash, shards, cases: jobs.len() }, jobs })
+}
+
+/// The cases of a selection, in no order that matters.
+fn jobs(scenarios: &[&'static Scenario], selection: &Selection) -> Vec<Job> {
+    let repeats: Vec<Option<u32>> = match selection.repeat_each {
+        0 | 1 => vec![None],
+        rounds => (1..=rounds).map(Some).collect(),
+    };
+    let defects = |scenario: &'static Scenario| {
+        let controls = scenario.controls.iter().map(Some);
+        let plain = [None].into_iter();
+        match (&selection.only, selection.controls) {
+            (Some(_), _) => plain.chain(controls).collect(),
+            (None, true) => controls.collect(),
+            (None, false) => plain.collect::<Vec<_>>(),
+        }
+    };
     let mut jobs = Vec::new();
-    for repeat in repeats {
-        for scenario in &scenarios {
-            if selection.controls {
-                let controls = scenario.controls.iter();
-                jobs.extend(controls.map(|control| job(scenario, Some(control), repeat)));
-            } else {
-                jobs.push(job(scenario, None, repeat));
-            }
+    for scenario in scenarios {
+        for control in defects(scenario) {
+            jobs.extend(repeats.iter().map(|repeat| job(scenario, control, *repeat)));
         }
     }
-    Ok(jobs)
+    if let Some(only) = &selection.only {
+        jobs.retain(|job| only.contains(&job.case.name()));
+    }
+    jobs
 }
 
 fn job(scenario: &'static Scenario, control: Option<&'static Control>, repeat: Option<u32>) -> Job {
-    let name = match control {
-        None => scenario.name.to_owned(),
-        Some(control) => format!("{}/{}", scenario.name, control.name),
-    };
-    let top = if control.is_some() { "controls" } else { "scenarios" };
-    let (id_suffix, dir_suffix) = match repeat {
-        None => (String::new(), String::new()),
-        Some(k) => (format!("#{k}"), format!("-{k}")),
-    };
-    let case = Case {
-        id: format!("{name}{id_suffix}"),
+    let mut case = Case {
+        id: String::new(),
         scenario: scenario.name.to_owned(),
         family: scenario.family.to_owned(),
         control: control.map(|control| control.name.to_owned()),
         predicted: control.map(|control| control.predicted.to_owned()),
         repeat,
-        dir: Utf8PathBuf::from(format!("{top}/{name}{dir_suffix}")),
+        shard: 1,
+        predicted_seconds: None,
+        dir: Utf8PathBuf::new(),
     };
+    let name = case.name();
+    let top = if control.is_some() { "controls" } else { "scenarios" };
+    let (id_suffix, dir_suffix) = match repeat {
+        None => (String::new(), String::new()),
+        Some(k) => (format!("#{k}"), format!("-{k}")),
+    };
+    case.id = format!("{name}{id_suffix}");
+    case.dir = format!("{top}/{name}{dir_suffix}").into();
     Job { case, scenario, control }
 }
 
-fn names() -> Vec<&'static str> {
-    REGISTRY.iter().map(|scenario| scenario.name).collect()
+/// What tells a case from all others, in the order of names: `a#2` before `a#10`.
+fn key(case: &Case) -> (String, Option<u32>) {
+    (case.name(), case.repeat)
+}
+
+/// How heavy a case is, in milliseconds; without any timing all are the same.
+fn weight(case: &Case) -> u64 {
+    case.predicted_seconds.map_or(1, |seconds| (seconds * 1000.0).round() as u64)
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::*;
-
-    fn ids(patterns: &[&str], controls: bool, repeat_each: u32) -> Vec<String> {
-        let patterns = patterns.iter().map(ToString::to_string).collect();
-        let jobs = plan(&Selection { patterns, controls, repeat_each }).unwrap();
-        let folders: HashSet<_> = jobs.iter().map(|job| job.case.dir.clone()).collect();
-        assert_eq!(folders.len(), jobs.len(), "each case has a folder of its own");
-        jobs.into_iter().map(|job| job.case.id).collect()
-    }
-
-    #[test]
-    fn no_pattern_selects_every_scenario_once() {
-        assert_eq!(ids(&[], false, 1), names());
-    }
-
-    #[test]
-    fn a_name_or_a_glob_selects_and_two_that_overlap_select_once() {
-        assert_eq!(ids(&["rewind-window"], false, 1), ["rewind-window"]);
-        assert_eq!(
-            ids(&["rewind-*", "rewind-window"], false, 1),
-            ["rewind-window", "rewind-failed-window"]
-        );
-    }
-
-    #[test]
-    fn a_repeated_scenario_is_numbered_from_one() {
-        assert_eq!(ids(&["rewind-window"], false, 2), ["rewind-window#1", "rewind-window#2"]);
-    }
-
-    #[test]
-    fn controls_stand_in_the_place_of_their_scenarios() {
-        assert_eq!(ids(&["rewind-window"], true, 1), ["rewind-window/gate-is-busy-alone"]);
-    }
-
-    #[test]
-    fn an_unknown_name_is_refused_with_those_that_there_are() {
-        let selection = Selection { patterns: vec!["rewind".to_owned()], ..Selection::default() };
-        let refusal = plan(&selection).err().unwrap().to_string();
-        assert!(refusal.starts_with("no scenario is named rewind; there are: "), "{refusal}");
-        assert!(refusal.contains(" rewind-window, "), "{refusal}");
-    }
-}
+mod tests;

@@ -1,14 +1,14 @@
 //! Worker slots: each runs one case after the other until none is left.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::case::{self, Common};
-use crate::journal::{AppendError, CaseView, Event, Journal, Started};
+use crate::journal::{AppendError, Case, CaseResult, CaseView, Event, Journal, Started, Stop};
 use crate::plan::Job;
 
 /// What the workers share.
@@ -21,20 +21,36 @@ pub struct Pool {
     pub waiting: Mutex<VecDeque<Job>>,
     /// When the run began.
     pub begin: Instant,
+    /// How often a case that was bad is tried again.
+    pub retries: u32,
+    /// Whether no case is begun any more after a bad one.
+    pub fail_fast: bool,
+    /// The first bad case.
+    pub first_bad: OnceLock<String>,
     /// Cancelled when the run is to end early.
     pub interrupt: CancellationToken,
-    /// Told of each case's end.
-    pub on_verdict: Box<dyn Fn(CaseView) + Send + Sync>,
+    /// Told of what each worker does.
+    pub watch: Box<dyn Fn(u32, Progress<'_>) + Send + Sync>,
 }
 
-/// Runs all waiting cases, `slots` at a time.
+/// What a worker did.
+pub enum Progress<'a> {
+    /// It has begun an attempt at a case.
+    Began(&'a Case),
+    /// An attempt was bad, and another one follows.
+    Again(&'a Case, &'a CaseResult),
+    /// The case came to its end.
+    Ended(&'a CaseView),
+}
+
+/// Runs all waiting cases, `slots` at a time, and says why it left some out, if it did.
 ///
 /// After an interrupt no case is begun, and those under way are dropped: the journal has no end of
 /// them, and that is what makes them interrupted in every report.
 ///
 /// # Errors
 /// When the journal cannot be written: what is not in it has not been proven.
-pub async fn run(pool: Arc<Pool>, slots: u32) -> Result<(), AppendError> {
+pub async fn run(pool: Arc<Pool>, slots: u32) -> Result<Option<Stop>, AppendError> {
     let mut workers = JoinSet::new();
     for slot in 0..slots {
         workers.spawn(work(pool.clone(), slot));
@@ -45,29 +61,68 @@ pub async fn run(pool: Arc<Pool>, slots: u32) -> Result<(), AppendError> {
             Err(panic) => std::panic::resume_unwind(panic.into_panic()),
         }
     }
-    Ok(())
+    Ok(pool.stopped())
 }
 
 async fn work(pool: Arc<Pool>, slot: u32) -> Result<(), AppendError> {
     while let Some(job) = pool.next() {
-        let t_s = pool.begin.elapsed().as_secs_f64();
-        let started = Started { case: job.case.id.clone(), worker: slot, t_s };
-        pool.journal.append(&Event::Started(started))?;
-        let result = tokio::select! {
-            result = case::run(&pool.common, &job) => result,
+        let (earlier, last) = tokio::select! {
+            ends = attempts(&pool, slot, &job) => ends?,
             () = pool.interrupt.cancelled() => return Ok(()),
         };
-        pool.journal.append(&Event::Finished(result.clone()))?;
-        (pool.on_verdict)(CaseView { case: job.case, result });
+        let view = CaseView::new(job.case, earlier, last);
+        if view.result.outcome.is_bad() {
+            // Another one may have been the first.
+            let _ = pool.first_bad.set(view.case.id.clone());
+        }
+        (pool.watch)(slot, Progress::Ended(&view));
     }
     Ok(())
 }
 
+/// Runs a case until it is good or has been tried often enough: the attempts before the last, and
+/// the last.
+async fn attempts(
+    pool: &Pool,
+    slot: u32,
+    job: &Job,
+) -> Result<(Vec<CaseResult>, CaseResult), AppendError> {
+    let mut earlier = Vec::new();
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        let t_s = pool.begin.elapsed().as_secs_f64();
+        let started = Started { case: job.case.id.clone(), attempt, worker: slot, t_s };
+        pool.journal.append(&Event::Started(started))?;
+        (pool.watch)(slot, Progress::Began(&job.case));
+        let result = case::run(&pool.common, job, attempt).await;
+        pool.journal.append(&Event::Finished(result.clone()))?;
+        if attempt > pool.retries || !result.outcome.is_bad() {
+            return Ok((earlier, result));
+        }
+        (pool.watch)(slot, Progress::Again(&job.case, &result));
+        earlier.push(result);
+    }
+}
+
 impl Pool {
     fn next(&self) -> Option<Job> {
-        if self.interrupt.is_cancelled() {
+        let stops = self.fail_fast && self.first_bad.get().is_some();
+        if self.interrupt.is_cancelled() || stops {
             return None;
         }
-        self.waiting.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop_front()
+        self.waiting().pop_front()
+    }
+
+    fn stopped(&self) -> Option<Stop> {
+        if self.interrupt.is_cancelled() {
+            return Some(Stop::Signal);
+        }
+        let bad = self.first_bad.get().filter(|_| self.fail_fast && !self.waiting().is_empty());
+        bad.cloned().map(Stop::FailFast)
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<Job>> {
+        self.waiting.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

@@ -1,17 +1,22 @@
 //! The reports of a run, all rendered from its journal alone.
 
+mod github;
 mod junit;
+pub mod live;
+mod markdown;
 mod paths;
 mod summary;
 pub mod terminal;
 mod text;
+mod trouble;
 mod verdict_file;
 
-use std::io;
+use std::{env, io};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-pub use summary::{Counts, SUMMARY_VERSION, Summary, Trouble, exit_code};
+pub use summary::{Counts, SUMMARY_VERSION, ShardTimes, Summary, exit_code};
+pub use trouble::Trouble;
 pub use verdict_file::{VERDICT_FILE, VERDICT_VERSION, write_verdict_file};
 
 use crate::files;
@@ -22,6 +27,9 @@ pub const JUNIT_FILE: &str = "junit.xml";
 
 /// The summary's name in the out folder.
 pub const SUMMARY_FILE: &str = "summary.json";
+
+/// The name in the out folder of the page for a CI's job summary.
+pub const MARKDOWN_FILE: &str = "summary.md";
 
 /// Why a report is not there.
 #[derive(Debug, thiserror::Error)]
@@ -53,8 +61,8 @@ pub enum ReportError {
     },
 }
 
-/// Reads the journal in `out` and writes [`JUNIT_FILE`] and [`SUMMARY_FILE`] beside it, each whole
-/// or not at all.
+/// Reads the journal in `out` and writes [`JUNIT_FILE`], [`SUMMARY_FILE`] and [`MARKDOWN_FILE`]
+/// beside it, each whole or not at all.
 ///
 /// # Errors
 /// [`ReportError`]; a run whose reports are not there has failed.
@@ -65,7 +73,28 @@ pub fn write_all(out: &Utf8Path) -> Result<Summary, ReportError> {
     let summary = Summary::new(view, &place);
     write(&out.join(JUNIT_FILE), &junit::render(&summary)?)?;
     write(&out.join(SUMMARY_FILE), &serde_json::to_vec_pretty(&summary)?)?;
+    write(&out.join(MARKDOWN_FILE), markdown::render(&summary).as_bytes())?;
     Ok(summary)
+}
+
+/// Says how the run went, to a person and to GitHub where it runs on GitHub, and returns its exit
+/// code.
+///
+/// # Errors
+/// When the job summary that GitHub names cannot be written.
+pub fn publish(summary: &Summary, out: &Utf8Path) -> Result<u8, ReportError> {
+    if env::var("GITHUB_ACTIONS").is_ok_and(|set| set == "true") {
+        for annotation in github::annotations(summary) {
+            println!("{annotation}");
+        }
+    }
+    if let Some(path) = env::var("GITHUB_STEP_SUMMARY").ok().filter(|path| !path.is_empty()) {
+        let path = Utf8PathBuf::from(path);
+        github::append_to_job_summary(&path, &markdown::render(summary))
+            .map_err(|source| ReportError::Write { path, source })?;
+    }
+    println!("{}", terminal::end(summary, out));
+    Ok(exit_code(summary))
 }
 
 fn write(path: &Utf8Path, content: &[u8]) -> Result<(), ReportError> {

@@ -10,7 +10,7 @@ pub mod page;
 mod power;
 pub mod wire;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use hyper::body::Bytes;
@@ -62,6 +62,8 @@ pub enum StageError {
     NoNode,
     #[error("{0}; its log in the scenario's folder may say why")]
     Death(String),
+    #[error("the scenario ran longer than {} s; see --timeout", .0.as_secs_f64())]
+    TooLong(Duration),
 }
 
 /// What a stage is made of and where it may write.

@@ -12,6 +12,8 @@ pub use stamp::{Stamp, StampError};
 pub enum Outcome {
     /// The application recovered. Of a control: the predicted failure was seen.
     Ready,
+    /// Ready, after an earlier attempt that was not. No single attempt ends so.
+    Flaky,
     /// The application did not recover. Of a control: something else than predicted was seen.
     Failed,
     /// The ground that a verdict stands on did not hold, so nothing was proven.
@@ -22,6 +24,29 @@ pub enum Outcome {
     Interrupted,
     /// The target does not offer what the scenario needs.
     Skipped,
+}
+
+impl Outcome {
+    /// Its name in every report.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Ready => "ready",
+            Outcome::Flaky => "flaky",
+            Outcome::Failed => "failed",
+            Outcome::Inconclusive => "inconclusive",
+            Outcome::Error => "error",
+            Outcome::Interrupted => "interrupted",
+            Outcome::Skipped => "skipped",
+        }
+    }
+
+    /// Whether it fails the run.
+    pub fn is_bad(self) -> bool {
+        match self {
+            Outcome::Ready | Outcome::Flaky | Outcome::Skipped => false,
+            Outcome::Failed | Outcome::Inconclusive | Outcome::Error | Outcome::Interrupted => true,
+        }
+    }
 }
 
 /// An observation that a verdict rests on.
@@ -112,7 +137,7 @@ pub fn judge_control(predicted: &str, verdict: Verdict) -> Verdict {
             return Verdict { outcome: Outcome::Ready, reason: None, ..verdict };
         }
         Outcome::Failed => "the scenario failed in another way than predicted",
-        Outcome::Ready => "the scenario did not notice the defect",
+        Outcome::Ready | Outcome::Flaky => "the scenario did not notice the defect",
         Outcome::Inconclusive | Outcome::Error | Outcome::Interrupted | Outcome::Skipped => {
             return verdict;
         }

@@ -8,8 +8,8 @@ mod support;
 
 use std::fs;
 
-use camino::Utf8Path;
-use recovery_e2e::journal;
+use camino::{Utf8Path, Utf8PathBuf};
+use recovery_e2e::journal::{self, JournalView};
 use recovery_e2e::verdict::Outcome;
 use rustix::process::Signal;
 use support::{Harness, Scratch};
@@ -75,6 +75,84 @@ fn an_interrupt_ends_the_run_in_good_order() {
         assert_one_ready_and_one_interrupted(&scratch.out());
         scratch.assert_no_temp_is_left();
     }
+}
+
+/// A node whose `breaks`th start, counted from 1, and whichever follow it up to `last`, fail. The
+/// first start is that of the pre-flight.
+fn breaking_node(scratch: &Scratch, breaks: u32, last: u32) -> Utf8PathBuf {
+    let node = std::env::var("E2E_NODE").expect("`cargo xtask test` sets E2E_NODE");
+    let starts = scratch.path().join("starts");
+    let script = format!(
+        "echo >> '{starts}'; n=$(wc -l < '{starts}')\n\
+         if [ $n -ge {breaks} ] && [ $n -le {last} ]; then exit 3; fi\n\
+         exec '{node}' \"$@\""
+    );
+    scratch.program("breaking-node", &script)
+}
+
+fn view_of(scratch: &Scratch) -> JournalView {
+    journal::read(&scratch.out().join(journal::FILE_NAME)).unwrap()
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test"]
+fn a_case_that_is_ready_only_when_it_is_tried_again_is_flaky_and_keeps_both_attempts() {
+    let scratch = Scratch::new();
+    let node = breaking_node(&scratch, 2, 2);
+    let args = ["-s", "rewind-window", "--node", node.as_str(), "--retries", "2"];
+    let mut harness = Harness::start(&scratch, &[&args[..], &["--fail-on-flaky"]].concat());
+    harness.wait_for_line("again rewind-window");
+    harness.wait_for_line("1 passed, 0 failed, 1 flaky");
+    assert_eq!(harness.code(), Some(1), "--fail-on-flaky");
+    let seen = &view_of(&scratch).cases[0];
+    assert_eq!(seen.result.outcome, Outcome::Flaky);
+    assert_eq!(seen.earlier.len(), 1);
+    let reason = seen.earlier[0].reason.as_ref().unwrap();
+    assert!(reason.contains("ended without telling its address"), "{reason}");
+    let folder = scratch.out().join("scenarios/rewind-window");
+    for attempt in ["verdict.json", "attempt-2/verdict.json", "attempt-2/1-first-paint.png"] {
+        assert!(folder.join(attempt).exists(), "{attempt}");
+    }
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test"]
+fn after_a_bad_case_fail_fast_begins_no_other_and_last_failed_runs_what_is_left() {
+    let scratch = Scratch::new();
+    let node = breaking_node(&scratch, 3, 3);
+    let args = ["-s", "rewind-window", "--jobs", "1", "--node", node.as_str()];
+    let three = ["--repeat-each", "3", "--fail-fast"];
+    let mut harness = Harness::start(&scratch, &[&args[..], &three].concat());
+    harness.wait_for_line("1 passed, 2 failed");
+    assert_eq!(harness.code(), Some(1));
+    let outcomes =
+        |view: &JournalView| view.cases.iter().map(|seen| seen.result.outcome).collect::<Vec<_>>();
+    let view = view_of(&scratch);
+    assert_eq!(outcomes(&view), [Outcome::Ready, Outcome::Error, Outcome::Interrupted]);
+    let reason = view.cases[2].result.reason.as_ref().unwrap();
+    assert!(reason.starts_with("rewind-window#2 was bad"), "{reason}");
+
+    let mut again = Harness::start(&scratch, &["--last-failed"]);
+    again.wait_for_line("1 passed, 0 failed");
+    assert_eq!(again.code(), Some(0));
+    assert_eq!(view_of(&scratch).cases[0].case.id, "rewind-window");
+    // Nothing is left that was not good.
+    assert_eq!(Harness::start(&scratch, &["--last-failed"]).code(), Some(2));
+    assert_eq!(outcomes(&view_of(&scratch)), [Outcome::Ready], "the run before is kept");
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test"]
+fn a_scenario_that_runs_longer_than_its_time_is_an_error_and_its_stage_ends() {
+    let scratch = Scratch::new();
+    let mut harness = Harness::start(&scratch, &["-s", "rewind-window", "--timeout", "0.001"]);
+    harness.wait_for_line("the scenario ran longer than 0.001 s");
+    harness.wait_for_line("0 passed, 1 failed");
+    assert_eq!(harness.code(), Some(1));
+    let seen = &view_of(&scratch).cases[0];
+    assert_eq!(seen.result.outcome, Outcome::Error);
+    assert!(!seen.result.phases.is_empty(), "the stage was closed, and told its phases");
+    scratch.assert_no_temp_is_left();
 }
 
 #[test]

@@ -60,6 +60,42 @@ pub struct RunInfo {
     pub seed: u32,
     /// How many cases may run at a time.
     pub jobs: u32,
+    /// The plan that it follows.
+    pub plan: PlanInfo,
+    /// Its part of that plan.
+    pub part: Part,
+    /// Whether a flaky case fails it.
+    pub fail_on_flaky: bool,
+}
+
+/// A plan: the same on every machine that runs a part of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanInfo {
+    /// Tells it from every other plan: SHA-256 over all that it is made of, in hexadecimal digits.
+    pub hash: String,
+    /// How many shards it has.
+    pub shards: u32,
+    /// How many cases all its shards have together.
+    pub cases: usize,
+}
+
+/// A run's part of its plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// One shard, counted from 1.
+    Shard(u32),
+    /// What other runs did, each of them a shard, joined afterwards.
+    Merged(Vec<ShardRun>),
+}
+
+/// A run that was merged with others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ShardRun {
+    /// The run.
+    pub run: RunInfo,
+    /// How it ended; `None` when it was cut off.
+    pub finished: Option<RunFinished>,
 }
 
 /// A browser, and where it came from.
@@ -74,7 +110,7 @@ pub struct BrowserInfo {
 }
 
 /// One planned case: a scenario, or a scenario with a named defect put in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     /// Unique in the run: `rewind-window`, `rewind-window#3` for a repeat,
     /// `rewind-window/gate-is-busy-alone` for a control.
@@ -89,8 +125,27 @@ pub struct Case {
     pub predicted: Option<String>,
     /// Which repeat this is, counted from 1, when the scenario is repeated.
     pub repeat: Option<u32>,
+    /// The shard of the plan that runs it, counted from 1.
+    pub shard: u32,
+    /// How long it will take by the timings, in seconds, if there are any.
+    pub predicted_seconds: Option<f64>,
     /// The folder of the case's artifacts, relative to the out folder.
     pub dir: Utf8PathBuf,
+}
+
+impl Case {
+    /// The folder of an attempt's artifacts: [`Case::dir`] itself for the first, below it for others.
+    pub fn attempt_dir(&self, attempt: u32) -> Utf8PathBuf {
+        if attempt == 1 { self.dir.clone() } else { self.dir.join(format!("attempt-{attempt}")) }
+    }
+
+    /// What all repeats of it have in common: `rewind-window`, or `rewind-window/gate-is-busy-alone`.
+    pub fn name(&self) -> String {
+        match &self.control {
+            None => self.scenario.clone(),
+            Some(control) => format!("{}/{control}", self.scenario),
+        }
+    }
 }
 
 /// A case is under way.
@@ -98,17 +153,21 @@ pub struct Case {
 pub struct Started {
     /// [`Case::id`].
     pub case: String,
+    /// Which attempt this is, counted from 1.
+    pub attempt: u32,
     /// The worker slot that it runs in.
     pub worker: u32,
     /// Seconds since the run began.
     pub t_s: f64,
 }
 
-/// How a case ended, and everything that says why.
+/// How an attempt at a case ended, and everything that says why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseResult {
     /// [`Case::id`].
     pub case: String,
+    /// Which attempt this is, counted from 1.
+    pub attempt: u32,
     /// How it ended.
     pub outcome: Outcome,
     /// The stamp that it came to; see [`crate::verdict::Verdict::stamp`].
@@ -137,10 +196,20 @@ pub struct Phase {
 }
 
 /// The run ended by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunFinished {
     /// How long it took, in seconds.
     pub seconds: f64,
-    /// Whether it was told to stop before all cases were done.
-    pub interrupted: bool,
+    /// Why it stopped before all cases were done, if it did.
+    pub stopped: Option<Stop>,
+}
+
+/// Why a run stopped before all its cases were done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// A signal told it to.
+    Signal,
+    /// The case of this id was bad, and `--fail-fast` was given.
+    FailFast(String),
 }

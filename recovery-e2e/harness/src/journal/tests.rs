@@ -25,6 +25,9 @@ pub(crate) fn run_info() -> RunInfo {
         clock: Clock::Page,
         seed: 7,
         jobs: 2,
+        plan: PlanInfo { hash: "0123456789abcdef0123".into(), shards: 1, cases: 2 },
+        part: Part::Shard(1),
+        fail_on_flaky: false,
     }
 }
 
@@ -42,6 +45,8 @@ pub(crate) fn case(id: &str, control: Option<&str>) -> Case {
         control: control.map(Into::into),
         predicted: control.map(|_| "RECOVERY-FAILED-REWINDWIN-posts2-rows0".into()),
         repeat: None,
+        shard: 1,
+        predicted_seconds: Some(2.5),
         dir: format!("scenarios/{id}").into(),
     }
 }
@@ -50,9 +55,10 @@ pub(crate) fn case(id: &str, control: Option<&str>) -> Case {
 pub(crate) fn result(id: &str, outcome: Outcome, reason: Option<&str>) -> CaseResult {
     CaseResult {
         case: id.into(),
+        attempt: 1,
         outcome,
         stamp: match outcome {
-            Outcome::Ready => Some(Stamp::ready("REWINDWIN").field("posts", 1)),
+            Outcome::Ready | Outcome::Flaky => Some(Stamp::ready("REWINDWIN").field("posts", 1)),
             Outcome::Failed => Some(Stamp::failed("REWINDWIN").field("posts", 2)),
             _ => None,
         },
@@ -94,14 +100,14 @@ fn bytes_of(begin: &RunStarted, events: &[Event]) -> Vec<u8> {
 }
 
 fn started(id: &str) -> Event {
-    Event::Started(Started { case: id.into(), worker: 1, t_s: 3.25 })
+    Event::Started(Started { case: id.into(), attempt: 1, worker: 1, t_s: 3.25 })
 }
 
 /// A run of cases of which some started and some of those finished.
 fn runs() -> impl Strategy<Value = (RunStarted, Vec<Event>)> {
     let reason = prop::option::of(any::<String>());
     let progress = prop::collection::vec((0u8..3, reason, 0u32..1000), 0..5);
-    (progress, prop::option::of(any::<bool>())).prop_map(|(progress, interrupted)| {
+    (progress, prop::option::of(any::<bool>())).prop_map(|(progress, finished)| {
         let id = |n: usize| format!("rewind-window#{n}");
         let cases = (0..progress.len()).map(|n| case(&id(n), None)).collect();
         let mut events = Vec::new();
@@ -117,8 +123,9 @@ fn runs() -> impl Strategy<Value = (RunStarted, Vec<Event>)> {
             }
         }
         events.extend(
-            interrupted
-                .map(|interrupted| Event::RunFinished(RunFinished { seconds: 4.5, interrupted })),
+            finished
+                .map(|stopped| stopped.then_some(Stop::Signal))
+                .map(|stopped| Event::RunFinished(RunFinished { seconds: 4.5, stopped })),
         );
         (RunStarted { run: run_info(), cases }, events)
     })
@@ -150,7 +157,7 @@ fn assert_tells(view: &JournalView, begin: &RunStarted, events: &[Event]) {
         }
     }
     let finished = events.iter().find_map(|event| match event {
-        Event::RunFinished(finished) => Some(*finished),
+        Event::RunFinished(finished) => Some(finished.clone()),
         _ => None,
     });
     assert_eq!(view.finished, finished);
@@ -212,15 +219,15 @@ fn a_case_without_an_end_is_interrupted_and_says_how_far_it_came() {
 #[test]
 fn a_journal_that_tells_what_cannot_be_is_refused_with_its_line() {
     let ended = Event::Finished(result("a", Outcome::Ready, None));
-    let over = Event::RunFinished(RunFinished { seconds: 1.0, interrupted: false });
+    let over = Event::RunFinished(RunFinished { seconds: 1.0, stopped: None });
     let begin = run_started(&["a"]);
     for (planned, events, line, says) in [
         (&["a", "a"][..], vec![], 1, "planned twice"),
         (&[], vec![ended.clone()], 2, "never planned"),
         (&[], vec![started("a")], 2, "never planned"),
-        (&["a"], vec![ended.clone(), ended.clone()], 3, "finishes a second time"),
-        (&["a"], vec![started("a"), started("a")], 3, "starts a second time"),
-        (&["a"], vec![ended.clone(), started("a")], 3, "starts a second time"),
+        (&["a"], vec![ended.clone(), ended.clone()], 3, "attempt 1 of a finishes, and the next"),
+        (&["a"], vec![started("a"), started("a")], 3, "attempt 1 of a starts, and the next"),
+        (&["a"], vec![ended.clone(), started("a")], 3, "attempt 1 of a starts, and the next"),
         (&["a"], vec![Event::RunStarted(begin)], 2, "starts a second time"),
         (&["a"], vec![over, started("a")], 3, "after the run has finished"),
     ] {
@@ -229,6 +236,45 @@ fn a_journal_that_tells_what_cannot_be_is_refused_with_its_line() {
             other => panic!("expected {says:?} at line {line}, found {other:?}"),
         }
     }
+}
+
+#[test]
+fn the_last_attempt_decides_and_those_before_are_kept() {
+    let attempt =
+        |n: u32, outcome| Event::Finished(CaseResult { attempt: n, ..result("a", outcome, None) });
+    let begun =
+        |n: u32| Event::Started(Started { case: "a".into(), attempt: n, worker: 0, t_s: 1.0 });
+    let (failed, ready) = (Outcome::Failed, Outcome::Ready);
+    for (events, outcome, earlier) in [
+        (vec![begun(1), attempt(1, ready)], ready, &[][..]),
+        (vec![begun(1), attempt(1, failed)], failed, &[]),
+        (vec![attempt(1, failed), begun(2), attempt(2, ready)], Outcome::Flaky, &[failed]),
+        (vec![attempt(1, failed), begun(2), attempt(2, failed)], failed, &[failed]),
+        (vec![attempt(1, failed), begun(2)], Outcome::Interrupted, &[failed]),
+        (
+            vec![attempt(1, failed), attempt(2, failed), attempt(3, ready)],
+            Outcome::Flaky,
+            &[failed, failed],
+        ),
+    ] {
+        let view = parse(&bytes_of(&run_started(&["a"]), &events)).unwrap();
+        let seen = &view.cases[0];
+        assert_eq!(seen.result.outcome, outcome, "{events:?}");
+        let before: Vec<_> = seen.earlier.iter().map(|result| result.outcome).collect();
+        assert_eq!(before, earlier, "{events:?}");
+    }
+}
+
+#[test]
+fn a_case_that_fail_fast_left_out_says_after_which_other() {
+    let stopped = Some(Stop::FailFast("a".to_owned()));
+    let ends = [
+        Event::Finished(result("a", Outcome::Failed, None)),
+        Event::RunFinished(RunFinished { seconds: 1.0, stopped }),
+    ];
+    let view = parse(&bytes_of(&run_started(&["a", "b"]), &ends)).unwrap();
+    let reason = view.cases[1].result.reason.as_deref();
+    assert_eq!(reason, Some("a was bad, and after that no case was started (--fail-fast)"));
 }
 
 #[test]

@@ -7,7 +7,9 @@ use std::io::{self, BufRead, BufReader, Read};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use super::event::{Case, CaseResult, Event, RunFinished, RunInfo, RunStarted, Started, VERSION};
+use super::event::{
+    Case, CaseResult, Event, RunFinished, RunInfo, RunStarted, Started, Stop, VERSION,
+};
 use crate::verdict::Outcome;
 
 /// The longest first line that is looked at to tell a journal of ours from another file, in bytes:
@@ -32,8 +34,21 @@ pub struct JournalView {
 pub struct CaseView {
     /// The case.
     pub case: Case,
-    /// Its end.
+    /// Its end: that of the last attempt.
     pub result: CaseResult,
+    /// The ends of the attempts before, in order.
+    pub earlier: Vec<CaseResult>,
+}
+
+impl CaseView {
+    /// The case whose attempts ended so, `last` of all.
+    pub fn new(case: Case, earlier: Vec<CaseResult>, last: CaseResult) -> Self {
+        let mut result = last;
+        if result.outcome == Outcome::Ready && !earlier.is_empty() {
+            result.outcome = Outcome::Flaky;
+        }
+        Self { case, result, earlier }
+    }
 }
 
 /// Why a journal cannot be read.
@@ -163,8 +178,9 @@ struct Reading {
 /// What the journal tells of one case.
 struct Told {
     case: Case,
+    /// The attempt that was begun last.
     started: Option<Started>,
-    result: Option<CaseResult>,
+    results: Vec<CaseResult>,
 }
 
 impl Reading {
@@ -175,7 +191,7 @@ impl Reading {
                 return Err(format!("{} is planned twice", case.id));
             }
         }
-        let told = |case| Told { case, started: None, result: None };
+        let told = |case| Told { case, started: None, results: Vec::new() };
         Ok(Self { cases: cases.into_iter().map(told).collect(), by_id, finished: None })
     }
 
@@ -188,17 +204,17 @@ impl Reading {
             Event::RunFinished(finished) => self.finished = Some(finished),
             Event::Started(started) => {
                 let told = self.told(&started.case)?;
-                if told.started.is_some() || told.result.is_some() {
-                    return Err(format!("{} starts a second time", started.case));
+                if started.attempt != told.next_attempt() || told.is_under_way() {
+                    return Err(told.not_next("starts", started.attempt));
                 }
                 told.started = Some(started);
             }
             Event::Finished(result) => {
                 let told = self.told(&result.case)?;
-                if told.result.is_some() {
-                    return Err(format!("{} finishes a second time", result.case));
+                if result.attempt != told.next_attempt() {
+                    return Err(told.not_next("finishes", result.attempt));
                 }
-                told.result = Some(result);
+                told.results.push(result);
             }
         }
         Ok(())
@@ -212,35 +228,54 @@ impl Reading {
     }
 
     fn end(self, run: RunInfo) -> JournalView {
-        let cases = self.cases.into_iter().map(Told::end).collect();
+        let stopped = self.finished.as_ref().and_then(|finished| finished.stopped.as_ref());
+        let cases = self.cases.into_iter().map(|told| told.end(stopped)).collect();
         JournalView { run, cases, finished: self.finished }
     }
 }
 
 impl Told {
-    fn end(self) -> CaseView {
-        let Self { case, started, result } = self;
-        let result = result.unwrap_or_else(|| interrupted(&case.id, started.as_ref()));
-        CaseView { case, result }
+    fn next_attempt(&self) -> u32 {
+        u32::try_from(self.results.len() + 1).unwrap_or(u32::MAX)
     }
-}
 
-fn interrupted(id: &str, started: Option<&Started>) -> CaseResult {
-    let reason = match started {
-        Some(Started { worker, t_s, .. }) => format!(
-            "the run ended while this case was under way, since {t_s:.1} s on worker {worker}"
-        ),
-        None => "the run ended before this case started".to_owned(),
-    };
-    CaseResult {
-        case: id.to_owned(),
-        outcome: Outcome::Interrupted,
-        stamp: None,
-        reason: Some(reason),
-        seconds: 0.0,
-        phases: Vec::new(),
-        evidence: Vec::new(),
-        receipts: Vec::new(),
-        artifacts: Vec::new(),
+    fn is_under_way(&self) -> bool {
+        self.started.as_ref().is_some_and(|started| started.attempt == self.next_attempt())
+    }
+
+    fn not_next(&self, verb: &str, attempt: u32) -> String {
+        let (case, next) = (&self.case.id, self.next_attempt());
+        format!("attempt {attempt} of {case} {verb}, and the next one is attempt {next}")
+    }
+
+    fn end(mut self, stopped: Option<&Stop>) -> CaseView {
+        // An attempt that is under way is the last one, whatever those before came to.
+        let last = if self.is_under_way() { None } else { self.results.pop() };
+        let last = last.unwrap_or_else(|| self.interrupted(stopped));
+        CaseView::new(self.case, self.results, last)
+    }
+
+    fn interrupted(&self, stopped: Option<&Stop>) -> CaseResult {
+        let reason = match (&self.started, stopped) {
+            (Some(Started { worker, t_s, .. }), _) => format!(
+                "the run ended while this case was under way, since {t_s:.1} s on worker {worker}"
+            ),
+            (None, Some(Stop::FailFast(bad))) => {
+                format!("{bad} was bad, and after that no case was started (--fail-fast)")
+            }
+            (None, _) => "the run ended before this case started".to_owned(),
+        };
+        CaseResult {
+            case: self.case.id.clone(),
+            attempt: self.next_attempt(),
+            outcome: Outcome::Interrupted,
+            stamp: None,
+            reason: Some(reason),
+            seconds: 0.0,
+            phases: Vec::new(),
+            evidence: Vec::new(),
+            receipts: Vec::new(),
+            artifacts: Vec::new(),
+        }
     }
 }

@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use junit_report::{Duration, Report, TestCase, TestResult, TestSuite};
 
-use super::summary::{Summary, Trouble};
+use super::Trouble;
+use super::summary::Summary;
 use super::text;
 use crate::journal::{Case, CaseResult, CaseView, RunInfo};
 use crate::verdict::Outcome;
@@ -65,7 +66,7 @@ fn trouble(Trouble { name: concerned, outcome, reason }: &Trouble) -> TestCase {
         name: text::line(concerned),
         time: Duration::ZERO,
         result: TestResult::Error {
-            type_: name(*outcome).to_owned(),
+            type_: outcome.name().to_owned(),
             message: text::line(reason),
             cause: Some(text::cdata(reason)),
         },
@@ -76,14 +77,18 @@ fn trouble(Trouble { name: concerned, outcome, reason }: &Trouble) -> TestCase {
     }
 }
 
-fn testcase(CaseView { case, result }: &CaseView) -> TestCase {
+fn testcase(CaseView { case, result, earlier }: &CaseView) -> TestCase {
     TestCase {
         name: text::line(&case.id),
         time: duration(result.seconds),
         result: verdict(result),
         classname: Some(text::line(&case.family)),
         filepath: None,
-        system_out: Some(format!("{}{}", attachments(result), text::cdata(&account(case, result)))),
+        system_out: Some(format!(
+            "{}{}",
+            attachments(result),
+            text::cdata(&account(case, result, earlier))
+        )),
         system_err: None,
     }
 }
@@ -96,7 +101,7 @@ fn duration(seconds: f64) -> Duration {
 }
 
 fn verdict(result: &CaseResult) -> TestResult {
-    let type_ = name(result.outcome).to_owned();
+    let type_ = result.outcome.name().to_owned();
     let reason = result.reason.as_deref();
     let stamp = result.stamp.as_ref().map(ToString::to_string);
     // Some consumers show nothing but the message.
@@ -108,23 +113,12 @@ fn verdict(result: &CaseResult) -> TestResult {
     let message = text::line(&says);
     let cause = Some(text::cdata(&says));
     match result.outcome {
-        Outcome::Ready => TestResult::Success,
+        Outcome::Ready | Outcome::Flaky => TestResult::Success,
         Outcome::Failed => TestResult::Failure { type_, message, cause },
         Outcome::Inconclusive | Outcome::Error | Outcome::Interrupted => {
             TestResult::Error { type_, message, cause }
         }
         Outcome::Skipped => TestResult::SkippedWithCause { type_, message, cause: None },
-    }
-}
-
-fn name(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Ready => "ready",
-        Outcome::Failed => "failed",
-        Outcome::Inconclusive => "inconclusive",
-        Outcome::Error => "error",
-        Outcome::Interrupted => "interrupted",
-        Outcome::Skipped => "skipped",
     }
 }
 
@@ -141,9 +135,16 @@ fn attachments(result: &CaseResult) -> String {
 }
 
 /// What a person reads first about a case.
-fn account(case: &Case, result: &CaseResult) -> String {
-    let mut account = format!("outcome: {}\n", name(result.outcome));
+fn account(case: &Case, result: &CaseResult, earlier: &[CaseResult]) -> String {
+    let mut account = format!("outcome: {}\n", result.outcome.name());
     // Writing to a string cannot fail.
+    for CaseResult { attempt, outcome, stamp, reason, .. } in earlier {
+        let stamp = stamp.as_ref().map(ToString::to_string);
+        let said: Vec<_> = stamp.iter().chain(reason).map(String::as_str).collect();
+        let _ = writeln!(account, "attempt {attempt}: {}: {}", outcome.name(), said.join(": "));
+        let dir = case.attempt_dir(*attempt);
+        let _ = writeln!(account, "attempt {attempt} is told in {dir}");
+    }
     if let Some(predicted) = &case.predicted {
         let _ = writeln!(account, "predicted: {predicted}");
     }

@@ -4,20 +4,20 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::files;
+
 /// The path of `out` from the root of the repository that it lies in; outside of any, from the
 /// current folder; outside of that too, the absolute path.
 pub fn place(out: &Utf8Path) -> io::Result<Utf8PathBuf> {
     let out = camino::absolute_utf8(out)?;
     let here = camino::absolute_utf8(".")?;
-    // In a worktree `.git` is a file.
-    Ok(from_root(&out, &here, |folder| folder.join(".git").exists()))
+    Ok(from_root(&out, &here, files::repository_root(&out)))
 }
 
 /// Both paths are absolute. Links in `out` are not resolved: a `target` that leads to another disk
 /// is still what the repository knows as `target`.
-fn from_root(out: &Utf8Path, here: &Utf8Path, is_root: impl Fn(&Utf8Path) -> bool) -> Utf8PathBuf {
-    let root = out.ancestors().find(|folder| is_root(folder)).unwrap_or(here);
-    out.strip_prefix(root).unwrap_or(out).to_owned()
+fn from_root(out: &Utf8Path, here: &Utf8Path, root: Option<&Utf8Path>) -> Utf8PathBuf {
+    out.strip_prefix(root.unwrap_or(here)).unwrap_or(out).to_owned()
 }
 
 #[cfg(test)]
@@ -34,7 +34,7 @@ mod tests {
             ("/here/out", "/here", None, "out"),
             ("/elsewhere/out", "/here", None, "/elsewhere/out"),
         ] {
-            let found = from_root(out.into(), here.into(), |folder| Some(folder.as_str()) == root);
+            let found = from_root(out.into(), here.into(), root.map(Utf8Path::new));
             assert_eq!(found, expected, "{out} seen from {here}");
         }
     }

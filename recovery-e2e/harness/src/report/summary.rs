@@ -1,5 +1,7 @@
 //! `summary.json`: everything the journal tells, as one document.
 
+use std::collections::BTreeMap;
+
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +22,48 @@ pub struct Summary {
     pub finished: Option<RunFinished>,
     /// How many cases came to each outcome.
     pub counts: Counts,
+    /// What each shard was predicted to take, and what it took.
+    pub shards: Vec<ShardTimes>,
     /// Every planned case, in the order of the plan.
     pub cases: Vec<CaseView>,
+}
+
+/// A shard's cases and the sum of their times, as the plan has them and as they were.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ShardTimes {
+    /// Which one, counted from 1.
+    pub shard: u32,
+    /// How many cases it has.
+    pub cases: usize,
+    /// What the plan predicted, in seconds, if there were timings.
+    pub predicted_seconds: Option<f64>,
+    /// What the cases that came to an end took, in seconds.
+    pub realised_seconds: f64,
+}
+
+impl ShardTimes {
+    fn of(cases: &[CaseView]) -> Vec<Self> {
+        let mut shards: BTreeMap<u32, Self> = BTreeMap::new();
+        for CaseView { case, result, .. } in cases {
+            let times = shards.entry(case.shard).or_insert(Self {
+                shard: case.shard,
+                cases: 0,
+                predicted_seconds: Some(0.0),
+                realised_seconds: 0.0,
+            });
+            times.cases += 1;
+            let sum = |sum, seconds| to_millis(sum + seconds);
+            times.predicted_seconds =
+                times.predicted_seconds.zip(case.predicted_seconds).map(|(a, b)| sum(a, b));
+            times.realised_seconds = sum(times.realised_seconds, result.seconds);
+        }
+        shards.into_values().collect()
+    }
+}
+
+/// Sums of times have no more to tell.
+fn to_millis(seconds: f64) -> f64 {
+    (seconds * 1000.0).round() / 1000.0
 }
 
 /// How many cases came to each outcome.
@@ -29,6 +71,7 @@ pub struct Summary {
 #[expect(missing_docs, reason = "each counts the outcome of its name")]
 pub struct Counts {
     pub ready: usize,
+    pub flaky: usize,
     pub failed: usize,
     pub inconclusive: usize,
     pub error: usize,
@@ -42,6 +85,7 @@ impl Counts {
         for case in cases {
             *match case.result.outcome {
                 Outcome::Ready => &mut counts.ready,
+                Outcome::Flaky => &mut counts.flaky,
                 Outcome::Failed => &mut counts.failed,
                 Outcome::Inconclusive => &mut counts.inconclusive,
                 Outcome::Error => &mut counts.error,
@@ -52,7 +96,12 @@ impl Counts {
         counts
     }
 
-    /// How many cases were neither ready nor skipped.
+    /// How many cases passed, at whatever attempt.
+    pub fn passed(&self) -> usize {
+        self.ready + self.flaky
+    }
+
+    /// How many cases neither passed nor were skipped.
     pub fn not_passed(&self) -> usize {
         self.failed + self.inconclusive + self.error + self.interrupted
     }
@@ -62,46 +111,14 @@ impl Summary {
     /// The summary of the run that `view` tells, whose out folder lies at `place`.
     pub(super) fn new(view: JournalView, place: &Utf8Path) -> Self {
         let JournalView { run, mut cases, finished } = view;
-        for CaseView { case, result } in &mut cases {
+        for CaseView { case, result, earlier } in &mut cases {
             case.dir = place.join(&case.dir);
-            for artifact in &mut result.artifacts {
+            for artifact in earlier.iter_mut().chain([result]).flat_map(|end| &mut end.artifacts) {
                 *artifact = case.dir.join(&artifact);
             }
         }
-        Self { v: SUMMARY_VERSION, run, finished, counts: Counts::of(&cases), cases }
-    }
-}
-
-/// Something that is wrong with the run itself, whatever its cases came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
-    /// What is concerned.
-    pub name: String,
-    /// [`Outcome::Interrupted`] or [`Outcome::Error`].
-    pub outcome: Outcome,
-    /// What is wrong with it.
-    pub reason: String,
-}
-
-impl Summary {
-    /// All that is wrong with the run itself. It has proven nothing, even if all its cases did,
-    /// when it did not come to its own end, or when it had no case.
-    pub fn troubles(&self) -> Vec<Trouble> {
-        let of_run = |outcome, reason: &str| Trouble {
-            name: "run".to_owned(),
-            outcome,
-            reason: reason.to_owned(),
-        };
-        match self.finished {
-            None => vec![of_run(Outcome::Interrupted, "the run was cut off before its end")],
-            Some(RunFinished { interrupted: true, .. }) => {
-                vec![of_run(Outcome::Interrupted, "the run was told to stop before its end")]
-            }
-            Some(_) if self.cases.is_empty() => {
-                vec![of_run(Outcome::Error, "the run had no case")]
-            }
-            Some(_) => Vec::new(),
-        }
+        let (counts, shards) = (Counts::of(&cases), ShardTimes::of(&cases));
+        Self { v: SUMMARY_VERSION, run, finished, counts, shards, cases }
     }
 }
 

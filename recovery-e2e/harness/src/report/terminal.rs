@@ -3,11 +3,12 @@
 //! Each function gives lines without the last line feed. What a case tells of itself is cleaned: it
 //! cannot move the cursor or pass for a line of ours.
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use super::summary::Summary;
-use super::{JUNIT_FILE, SUMMARY_FILE, text};
-use crate::journal::{self, Case, CaseResult, RunStarted};
+use super::{JUNIT_FILE, MARKDOWN_FILE, SUMMARY_FILE, text};
+use crate::journal::{self, Case, CaseResult, CaseView, Part, RunFinished, RunStarted, Stop};
+use crate::plan::show;
 use crate::stage::clock::Clock;
 use crate::verdict::Outcome;
 
@@ -21,11 +22,16 @@ const YELLOW: &str = "33";
 /// What the run stands on.
 pub fn head(RunStarted { run, cases }: &RunStarted) -> String {
     let browser = &run.browser;
+    let part = match run.part {
+        Part::Shard(shard) => format!(", shard {shard}/{}", run.plan.shards),
+        Part::Merged(_) => String::new(),
+    };
     format!(
-        "browser {} from {} ({})\n{}, {}, {} time, seed {}",
+        "browser {} from {} ({})\nplan {}{part}\n{}, {}, {} time, seed {}",
         text::line(&browser.version),
         text::line(&browser.origin),
         text::line(&browser.path),
+        show::short(&run.plan.hash),
         counted(cases.len(), "case"),
         counted(run.jobs as usize, "job"),
         match run.clock {
@@ -36,65 +42,122 @@ pub fn head(RunStarted { run, cases }: &RunStarted) -> String {
     )
 }
 
-/// A case's verdict; when it is not ready, why, and which folder under `out` tells more.
-pub fn verdict(case: &Case, result: &CaseResult, out: &Utf8Path, colour: bool) -> String {
-    let (tag, hue) = match result.outcome {
+/// How verdicts are laid out.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Where the run's artifacts are.
+    pub out: Utf8PathBuf,
+    /// Whether the outcome is coloured.
+    pub colour: bool,
+    /// How long the longest id of a case is.
+    pub width: usize,
+}
+
+impl Layout {
+    /// The end of a case.
+    pub fn ended(&self, CaseView { case, result, .. }: &CaseView) -> String {
+        let (tag, hue) = tag(result.outcome);
+        self.verdict(tag, hue, case, result)
+    }
+
+    /// The end of an attempt after which there is another.
+    pub fn again(&self, case: &Case, result: &CaseResult) -> String {
+        self.verdict("again", YELLOW, case, result)
+    }
+
+    /// A verdict; when it is not good, why, and which folder tells more.
+    fn verdict(&self, tag: &str, hue: &str, case: &Case, result: &CaseResult) -> String {
+        let Self { out, colour, width } = self;
+        let id = format!("{:<width$}", case.id);
+        // Padded before it is painted: the codes have no width.
+        let mut parts = vec![format!("{} {}", paint(&format!("{tag:<5}"), hue, *colour), id)];
+        match (&result.stamp, result.outcome) {
+            // A stamp that does not count is not shown: it would read like one that does.
+            (None, _) | (_, Outcome::Inconclusive) => {}
+            (Some(stamp), _) if case.control.is_some() => {
+                parts.push(format!("seen {stamp}"));
+            }
+            (Some(stamp), _) => parts.push(stamp.to_string()),
+        }
+        // How long a case that came to no end took is not known.
+        if !matches!(result.outcome, Outcome::Skipped | Outcome::Interrupted) {
+            parts.push(told(result.seconds));
+        }
+        let mut lines = vec![parts.join("   ").trim_end().to_owned()];
+        if let Some(reason) = &result.reason {
+            let reason = text::block(reason);
+            lines.extend(reason.lines().map(|line| format!("{INDENT}{}", text::no_command(line))));
+        }
+        if result.outcome.is_bad() && !result.artifacts.is_empty() {
+            let dir = case.attempt_dir(result.attempt);
+            lines.push(format!("{INDENT}look in {}", out.join(dir)));
+        }
+        lines.join("\n")
+    }
+}
+
+fn tag(outcome: Outcome) -> (&'static str, &'static str) {
+    match outcome {
         Outcome::Ready => ("ok", GREEN),
+        Outcome::Flaky => ("FLAKY", YELLOW),
         Outcome::Failed => ("FAIL", RED),
         Outcome::Inconclusive => ("INCONCLUSIVE", RED),
         Outcome::Error => ("ERROR", RED),
         Outcome::Interrupted => ("INTERRUPTED", RED),
         Outcome::Skipped => ("skip", YELLOW),
-    };
-    // Padded before it is painted: the codes have no width.
-    let mut parts = vec![format!("{} {}", paint(&format!("{tag:<5}"), hue, colour), case.id)];
-    match (&result.stamp, result.outcome) {
-        // A stamp that does not count is not shown: it would read like one that does.
-        (None, _) | (_, Outcome::Inconclusive) => {}
-        (Some(stamp), _) if case.control.is_some() => {
-            parts.push(format!("seen {stamp}"));
-        }
-        (Some(stamp), _) => parts.push(stamp.to_string()),
     }
-    // How long a case that came to no end took is not known.
-    if !matches!(result.outcome, Outcome::Skipped | Outcome::Interrupted) {
-        parts.push(seconds(result.seconds));
-    }
-    let mut lines = vec![parts.join("   ")];
-    if let Some(reason) = &result.reason {
-        let reason = text::block(reason);
-        lines.extend(reason.lines().map(|line| format!("{INDENT}{line}")));
-    }
-    let is_good = matches!(result.outcome, Outcome::Ready | Outcome::Skipped);
-    if !is_good && !result.artifacts.is_empty() {
-        lines.push(format!("{INDENT}look in {}", out.join(&case.dir)));
-    }
-    lines.join("\n")
 }
 
 /// How the run ended. The last line says how many passed and how many did not, and nothing else.
 pub fn end(summary: &Summary, out: &Utf8Path) -> String {
     let counts = &summary.counts;
-    let took = match summary.finished {
-        Some(finished) if finished.interrupted => {
-            format!("was interrupted after {}", seconds(finished.seconds))
-        }
-        Some(finished) => format!("took {}", seconds(finished.seconds)),
+    let took = match &summary.finished {
+        Some(RunFinished { seconds, stopped }) => match stopped {
+            None => format!("took {}", told(*seconds)),
+            Some(Stop::Signal) => format!("was interrupted after {}", told(*seconds)),
+            Some(Stop::FailFast(bad)) => format!("stopped at {bad} after {}", told(*seconds)),
+        },
         None => "was cut off".to_owned(),
     };
-    let skipped = match counts.skipped {
-        0 => String::new(),
-        skipped => format!(", {skipped} skipped"),
-    };
-    format!(
-        "the run {took}; {JUNIT_FILE}, {SUMMARY_FILE} and {} are in {out}\n{} passed, {} failed{skipped}",
-        journal::FILE_NAME,
-        counts.ready,
-        counts.not_passed(),
-    )
+    let mut lines = vec![format!(
+        "the run {took}; {JUNIT_FILE}, {SUMMARY_FILE}, {MARKDOWN_FILE} and {} are in {out}",
+        journal::FILE_NAME
+    )];
+    lines.extend(spread(summary));
+    let of_run = summary.troubles().into_iter();
+    lines
+        .extend(of_run.map(|trouble| text::line(&format!("{}: {}", trouble.name, trouble.reason))));
+    let mut totals = format!("{} passed, {} failed", counts.passed(), counts.not_passed());
+    for (count, what) in [(counts.flaky, "flaky"), (counts.skipped, "skipped")] {
+        if count > 0 {
+            totals.push_str(&format!(", {count} {what}"));
+        }
+    }
+    lines.push(totals);
+    lines.join("\n")
 }
 
-fn seconds(seconds: f64) -> String {
+/// What the shards were predicted to take, and what they took, of a whole run with timings.
+fn spread(summary: &Summary) -> Option<String> {
+    let of_run = summary.finished.as_ref().filter(|finished| finished.stopped.is_none());
+    of_run?;
+    let predicted: Option<Vec<f64>> =
+        summary.shards.iter().map(|times| times.predicted_seconds).collect();
+    let realised = summary.shards.iter().map(|times| times.realised_seconds).collect();
+    Some(format!("cases together: predicted {}, took {}", range(predicted?)?, range(realised)?))
+}
+
+/// `1.2 s`, or `1.2 s to 3.4 s` where there are several.
+fn range(seconds: Vec<f64>) -> Option<String> {
+    let least = seconds.iter().copied().min_by(f64::total_cmp)?;
+    let most = seconds.iter().copied().max_by(f64::total_cmp)?;
+    Some(match seconds.len() {
+        1 => told(most),
+        shards => format!("{} to {} on {shards} shards", told(least), told(most)),
+    })
+}
+
+fn told(seconds: f64) -> String {
     format!("{seconds:.1} s")
 }
 

@@ -2,7 +2,7 @@ use std::fs;
 
 use super::*;
 use crate::journal::tests::{case, journal_of, result, run_info, run_started, temp_dir};
-use crate::journal::{CaseView, Event, JournalView, RunFinished};
+use crate::journal::{CaseView, Event, JournalView, PlanInfo, RunFinished, RunInfo, Stop};
 use crate::redact::Redactor;
 use crate::verdict::Outcome;
 
@@ -11,11 +11,12 @@ pub(super) fn summary(ends: &[(&str, Option<&str>, Outcome, Option<&str>)]) -> S
     let cases = ends.iter().map(|(id, control, outcome, reason)| CaseView {
         case: case(id, *control),
         result: result(id, *outcome, *reason),
+        earlier: Vec::new(),
     });
     let view = JournalView {
-        run: run_info(),
+        run: RunInfo { plan: PlanInfo { cases: ends.len(), ..run_info().plan }, ..run_info() },
         cases: cases.collect(),
-        finished: Some(RunFinished { seconds: 12.34, interrupted: false }),
+        finished: Some(RunFinished { seconds: 12.34, stopped: None }),
     };
     Summary::new(view, "target/e2e".into())
 }
@@ -68,15 +69,19 @@ fn the_exit_code_is_zero_only_for_a_whole_run_whose_cases_are_all_good() {
     let good = summary(&[
         ("a", None, Outcome::Ready, None),
         ("b", None, Outcome::Skipped, Some("the target cannot restart")),
+        ("c", None, Outcome::Flaky, None),
     ]);
     assert_eq!(exit_code(&good), 0);
+    let mut strict = good.clone();
+    strict.run.fail_on_flaky = true;
+    assert_eq!(exit_code(&strict), 1);
 
     for outcome in [Outcome::Failed, Outcome::Inconclusive, Outcome::Error, Outcome::Interrupted] {
         let bad = summary(&[("a", None, Outcome::Ready, None), ("b", None, outcome, None)]);
         assert_eq!(exit_code(&bad), 1, "{outcome:?}");
     }
     let cut_off = Summary { finished: None, ..good.clone() };
-    let stopped = Some(RunFinished { seconds: 1.0, interrupted: true });
+    let stopped = Some(RunFinished { seconds: 1.0, stopped: Some(Stop::Signal) });
     let stopped = Summary { finished: stopped, ..good.clone() };
     for bad in [cut_off, stopped, summary(&[])] {
         assert_eq!(exit_code(&bad), 1);
@@ -94,7 +99,7 @@ fn the_file_of_a_verdict_tells_the_case_the_browser_and_the_page_without_secrets
     );
     let page = serde_json::json!({"width": 1440, "height": 900});
     let browser = run_info().browser;
-    write_verdict_file(&out, (&case, &end), &browser, &page, &redactor).unwrap();
+    write_verdict_file(&out.join(&case.dir), (&case, &end), &browser, &page, &redactor).unwrap();
     let text = fs::read_to_string(out.join("scenarios/a").join(VERDICT_FILE)).unwrap();
     let read: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(read["v"], VERDICT_VERSION);

@@ -25,6 +25,16 @@ pub fn line(text: &str) -> String {
     cap(&plain(text), MAX_LINE).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// A line that no CI takes for a command: they look for one at its begin, behind blanks too.
+pub fn no_command(line: &str) -> String {
+    // `##[` is an older spelling of the same, and is looked for anywhere.
+    let line = line.replace("##[", "# #[");
+    match line.trim_start().strip_prefix("::") {
+        Some(rest) => format!(": :{rest}"),
+        None => line,
+    }
+}
+
 /// `text` as a block for a CDATA section, with nothing in it that attaches a file: what a page
 /// prints must not choose which files are published.
 pub fn cdata(text: &str) -> String {
@@ -151,6 +161,18 @@ mod tests {
     fn what_a_page_prints_attaches_no_file() {
         for text in ["[[ATTACHMENT|/etc/passwd]]", "[\u{1b}[0m[ATTACH\u{0}MENT|/etc/passwd]]"] {
             assert_eq!(cdata(text), "[ [ATTACHMENT|/etc/passwd]]");
+        }
+    }
+
+    #[test]
+    fn what_a_page_prints_commands_no_ci() {
+        for (line, expected) in [
+            ("::error title=x::y", ": :error title=x::y"),
+            ("  ::stop-commands::x", ": :stop-commands::x"),
+            ("x ##[add-path]y", "x # #[add-path]y"),
+            ("at journal::read", "at journal::read"),
+        ] {
+            assert_eq!(no_command(line), expected);
         }
     }
 

@@ -25,7 +25,7 @@ struct VerdictFile<'a, P> {
     page: &'a P,
 }
 
-/// Writes [`VERDICT_FILE`] into the case's folder under `out`, whole and without secrets.
+/// Writes [`VERDICT_FILE`] into the folder of the case's artifacts, whole and without secrets.
 ///
 /// `page` are the settings that the page ran with. A case that broke before it left anything has
 /// no folder yet, so it is made.
@@ -33,7 +33,7 @@ struct VerdictFile<'a, P> {
 /// # Errors
 /// [`ReportError::Encode`] or [`ReportError::Write`].
 pub fn write_verdict_file(
-    out: &Utf8Path,
+    dir: &Utf8Path,
     (case, result): (&Case, &CaseResult),
     browser: &BrowserInfo,
     page: &impl Serialize,
@@ -41,8 +41,7 @@ pub fn write_verdict_file(
 ) -> Result<(), ReportError> {
     let told = VerdictFile { v: VERDICT_VERSION, case, result, browser, page };
     let content = serde_json::to_vec_pretty(&files::redacted(&told, redactor)?)?;
-    let dir = out.join(&case.dir);
     let path = dir.join(VERDICT_FILE);
-    fs::create_dir_all(&dir).map_err(|source| ReportError::Write { path: path.clone(), source })?;
+    fs::create_dir_all(dir).map_err(|source| ReportError::Write { path: path.clone(), source })?;
     write(&path, &content)
 }

@@ -92,6 +92,13 @@ impl Harness {
         }
     }
 
+    /// Waits for its end, and returns its exit code.
+    pub fn code(mut self) -> Option<i32> {
+        // What it says would else fill the pipe.
+        std::io::copy(&mut self.output, &mut std::io::sink()).unwrap();
+        self.child.wait().unwrap().code()
+    }
+
     pub fn outer(&self) -> Pid {
         Pid::from_child(&self.child)
     }

@@ -3,11 +3,13 @@ use roxmltree::{Document, Node};
 
 use super::super::tests::summary;
 use super::*;
-use crate::journal::RunFinished;
+use crate::journal::tests::result;
+use crate::journal::{RunFinished, Stop};
 use crate::report::exit_code;
 
-const OUTCOMES: [Outcome; 6] = [
+const OUTCOMES: [Outcome; 7] = [
     Outcome::Ready,
+    Outcome::Flaky,
     Outcome::Failed,
     Outcome::Inconclusive,
     Outcome::Error,
@@ -32,6 +34,7 @@ fn content(node: Node<'_, '_>) -> String {
 fn every_outcome_has_its_own_element_and_its_name_as_the_type() {
     for (outcome, element) in OUTCOMES.into_iter().zip([
         None,
+        None,
         Some("failure"),
         Some("error"),
         Some("error"),
@@ -48,7 +51,7 @@ fn every_outcome_has_its_own_element_and_its_name_as_the_type() {
         assert_eq!(told.first().map(|node| node.tag_name().name()), element, "{outcome:?}");
         assert_eq!(
             told.first().and_then(|node| node.attribute("type")),
-            element.map(|_| name(outcome))
+            element.map(|_| outcome.name())
         );
         let suite = all(&read, "testsuite")[0];
         let count = |of: &str| usize::from(element == Some(of)).to_string();
@@ -101,7 +104,7 @@ fn controls_have_a_suite_of_their_own_and_each_suite_tells_the_browser() {
 #[test]
 fn a_run_that_is_not_whole_is_an_error_beside_its_cases_also_when_all_of_them_are_ready() {
     let good = summary(&[("a", None, Outcome::Ready, None)]);
-    let stopped = Some(RunFinished { seconds: 1.0, interrupted: true });
+    let stopped = Some(RunFinished { seconds: 1.0, stopped: Some(Stop::Signal) });
     for (summary, named, kind) in [
         (Summary { finished: None, ..good.clone() }, vec!["a", "run"], Some("interrupted")),
         (Summary { finished: stopped, ..good.clone() }, vec!["a", "run"], Some("interrupted")),
@@ -126,12 +129,15 @@ proptest! {
     fn a_reader_of_this_file_alone_sees_red_exactly_when_the_exit_code_is_1(
         outcomes in prop::collection::vec(prop::sample::select(OUTCOMES.to_vec()), 0..3),
         finished in prop::option::of(any::<bool>()),
+        fail_on_flaky: bool,
     ) {
         let ids = ["a", "b", "c"];
         let ends: Vec<_> =
             ids.iter().zip(outcomes).map(|(id, outcome)| (*id, None, outcome, None)).collect();
-        let finished = finished.map(|interrupted| RunFinished { seconds: 1.0, interrupted });
-        let summary = Summary { finished, ..summary(&ends) };
+        let finished = finished.map(|stopped| stopped.then_some(Stop::Signal));
+        let finished = finished.map(|stopped| RunFinished { seconds: 1.0, stopped });
+        let mut summary = Summary { finished, ..summary(&ends) };
+        summary.run.fail_on_flaky = fail_on_flaky;
         let xml = xml(&summary);
         let read = Document::parse(&xml).unwrap();
         let red = all(&read, "failure").len() + all(&read, "error").len();
@@ -141,7 +147,7 @@ proptest! {
 
 #[test]
 fn only_what_the_strict_dialect_knows_is_written() {
-    let ends = OUTCOMES.map(|outcome| (name(outcome), None, outcome, Some("because")));
+    let ends = OUTCOMES.map(|outcome| (outcome.name(), None, outcome, Some("because")));
     let xml = xml(&summary(&ends));
     let read = Document::parse(&xml).unwrap();
     for node in read.descendants().filter(Node::is_element) {
@@ -184,6 +190,20 @@ fn a_time_is_told_to_the_millisecond_without_an_exponent() {
         let read = Document::parse(&xml).unwrap();
         assert_eq!(all(&read, "testcase")[0].attribute("time"), Some(told), "{seconds}");
     }
+}
+
+#[test]
+fn a_retried_case_is_one_testcase_that_tells_the_attempts_before() {
+    let mut summary = summary(&[("a", None, Outcome::Flaky, None)]);
+    summary.cases[0].earlier = vec![result("a", Outcome::Failed, Some("]]> two rows"))];
+    let xml = xml(&summary);
+    let read = Document::parse(&xml).unwrap();
+    assert_eq!(all(&read, "testcase").len(), 1);
+    assert!(all(&read, "failure").is_empty());
+    let out = content(*all(&read, "system-out").first().unwrap());
+    let told = "attempt 1: failed: RECOVERY-FAILED-REWINDWIN-posts2: ]]> two rows\n";
+    assert!(out.contains(told), "{out}");
+    assert!(out.contains("attempt 1 is told in target/e2e/scenarios/a\n"), "{out}");
 }
 
 #[test]

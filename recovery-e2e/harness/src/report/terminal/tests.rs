@@ -9,10 +9,15 @@ fn shown(text: &str) -> String {
     text.replace('\u{1b}', "^")
 }
 
+fn plain() -> Layout {
+    Layout { out: "out".into(), colour: false, width: 0 }
+}
+
 /// The verdict of a scenario for each outcome, one after the other.
 fn verdicts(colour: bool) -> String {
     [
         (Outcome::Ready, None),
+        (Outcome::Flaky, None),
         (Outcome::Failed, None),
         (Outcome::Inconclusive, Some("did not hold: the refetch was held; saw none\nand more")),
         (Outcome::Error, Some("the node died")),
@@ -26,7 +31,9 @@ fn verdicts(colour: bool) -> String {
             Outcome::Interrupted => end.artifacts.clear(),
             _ => {}
         }
-        verdict(&case("rewind-window", None), &end, "target/e2e".into(), colour)
+        let layout = Layout { out: "target/e2e".into(), colour, width: 16 };
+        let case = case("rewind-window", None);
+        layout.ended(&CaseView { case, result: end, earlier: Vec::new() })
     })
     .join("\n")
 }
@@ -34,14 +41,15 @@ fn verdicts(colour: bool) -> String {
 #[test]
 fn a_verdict_is_a_line_and_a_bad_one_says_why_and_where_to_look() {
     insta::assert_snapshot!(shown(&verdicts(false)), @r"
-    ok    rewind-window   RECOVERY-READY-REWINDWIN-posts1   1.9 s
-    FAIL  rewind-window   RECOVERY-FAILED-REWINDWIN-posts2   1.9 s
+    ok    rewind-window      RECOVERY-READY-REWINDWIN-posts1   1.9 s
+    FLAKY rewind-window      RECOVERY-READY-REWINDWIN-posts1   1.9 s
+    FAIL  rewind-window      RECOVERY-FAILED-REWINDWIN-posts2   1.9 s
           look in target/e2e/scenarios/rewind-window
-    INCONCLUSIVE rewind-window   1.9 s
+    INCONCLUSIVE rewind-window      1.9 s
           did not hold: the refetch was held; saw none
           and more
           look in target/e2e/scenarios/rewind-window
-    ERROR rewind-window   1.9 s
+    ERROR rewind-window      1.9 s
           the node died
           look in target/e2e/scenarios/rewind-window
     INTERRUPTED rewind-window
@@ -54,14 +62,15 @@ fn a_verdict_is_a_line_and_a_bad_one_says_why_and_where_to_look() {
 #[test]
 fn only_the_outcome_is_coloured() {
     insta::assert_snapshot!(shown(&verdicts(true)), @r"
-    ^[32mok   ^[0m rewind-window   RECOVERY-READY-REWINDWIN-posts1   1.9 s
-    ^[31mFAIL ^[0m rewind-window   RECOVERY-FAILED-REWINDWIN-posts2   1.9 s
+    ^[32mok   ^[0m rewind-window      RECOVERY-READY-REWINDWIN-posts1   1.9 s
+    ^[33mFLAKY^[0m rewind-window      RECOVERY-READY-REWINDWIN-posts1   1.9 s
+    ^[31mFAIL ^[0m rewind-window      RECOVERY-FAILED-REWINDWIN-posts2   1.9 s
           look in target/e2e/scenarios/rewind-window
-    ^[31mINCONCLUSIVE^[0m rewind-window   1.9 s
+    ^[31mINCONCLUSIVE^[0m rewind-window      1.9 s
           did not hold: the refetch was held; saw none
           and more
           look in target/e2e/scenarios/rewind-window
-    ^[31mERROR^[0m rewind-window   1.9 s
+    ^[31mERROR^[0m rewind-window      1.9 s
           the node died
           look in target/e2e/scenarios/rewind-window
     ^[31mINTERRUPTED^[0m rewind-window
@@ -83,7 +92,7 @@ fn a_control_shows_the_stamp_that_was_seen() {
     .map(|(outcome, stamp, reason)| {
         let end =
             CaseResult { stamp: Some(stamp), ..result("rewind-window/gate", outcome, reason) };
-        verdict(&control, &end, "out".into(), false)
+        plain().ended(&CaseView { case: control.clone(), result: end, earlier: Vec::new() })
     })
     .join("\n");
     insta::assert_snapshot!(shown, @r"
@@ -95,11 +104,23 @@ fn a_control_shows_the_stamp_that_was_seen() {
 }
 
 #[test]
+fn an_attempt_that_is_not_the_last_says_why_there_is_another() {
+    let mut end = result("a", Outcome::Error, Some("the node died"));
+    end.attempt = 2;
+    insta::assert_snapshot!(plain().again(&case("a", None), &end), @r"
+    again a   1.9 s
+          the node died
+          look in out/scenarios/a/attempt-2
+    ");
+}
+
+#[test]
 fn what_a_case_tells_cannot_pass_for_a_line_of_ours() {
-    let reason = "\u{1b}[2K\u{1b}[1Ax\r\n3 passed, 0 failed\rok    b";
+    let reason = "\u{1b}[2K\u{1b}[1Ax\r\n3 passed, 0 failed\rok    b\n::error::x";
     let end = result("a", Outcome::Error, Some(reason));
-    let told = verdict(&case("a", None), &end, "out".into(), false);
+    let told = plain().again(&case("a", None), &end);
     assert!(!told.contains(['\u{1b}', '\r']));
+    assert!(told.lines().all(|line| !line.trim_start().starts_with("::")), "{told}");
     assert!(told.lines().skip(1).all(|line| line.starts_with(INDENT)), "{told}");
 }
 
@@ -107,6 +128,7 @@ fn what_a_case_tells_cannot_pass_for_a_line_of_ours() {
 fn a_run_begins_with_its_browser_its_cases_and_its_jobs() {
     insta::assert_snapshot!(head(&run_started(&["a"])), @r"
     browser Chromium 156.0 from nix (/opt/chromium)
+    plan 0123456789abcdef, shard 1/1
     1 case, 2 jobs, page time, seed 7
     ");
 }
@@ -115,7 +137,8 @@ fn a_run_begins_with_its_browser_its_cases_and_its_jobs() {
 fn a_run_ends_with_where_its_reports_are_and_then_the_counts_alone() {
     let good = summary(&[("a", None, Outcome::Ready, None)]);
     insta::assert_snapshot!(end(&good, "target/e2e".into()), @r"
-    the run took 12.3 s; junit.xml, summary.json and journal.jsonl are in target/e2e
+    the run took 12.3 s; junit.xml, summary.json, summary.md and journal.jsonl are in target/e2e
+    cases together: predicted 2.5 s, took 1.9 s
     1 passed, 0 failed
     ");
 
@@ -127,12 +150,14 @@ fn a_run_ends_with_where_its_reports_are_and_then_the_counts_alone() {
         ("d", None, Outcome::Error, None),
         ("e", None, Outcome::Interrupted, None),
         ("f", None, Outcome::Skipped, None),
+        ("g", None, Outcome::Flaky, None),
     ]);
-    let stopped = Some(RunFinished { seconds: 2.0, interrupted: true });
+    let stopped = Some(RunFinished { seconds: 2.0, stopped: Some(Stop::Signal) });
     let stopped = Summary { finished: stopped, ..mixed.clone() };
     insta::assert_snapshot!(end(&stopped, "out".into()), @r"
-    the run was interrupted after 2.0 s; junit.xml, summary.json and journal.jsonl are in out
-    2 passed, 4 failed, 1 skipped
+    the run was interrupted after 2.0 s; junit.xml, summary.json, summary.md and journal.jsonl are in out
+    run: it was told to stop before its end
+    3 passed, 4 failed, 1 flaky, 1 skipped
     ");
 
     let cut_off = Summary { finished: None, ..mixed };

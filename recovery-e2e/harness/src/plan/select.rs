@@ -1,0 +1,55 @@
+//! Which scenarios are meant.
+
+use globset::{Glob, GlobSetBuilder};
+
+use crate::scenario::Scenario;
+
+/// A selection that cannot be planned.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// A pattern that no scenario's name matches.
+    #[error("no scenario is named {pattern}; there are: {}", names.join(", "))]
+    NoSuchScenario {
+        /// What was asked for.
+        pattern: String,
+        /// What there is.
+        names: Vec<&'static str>,
+    },
+    /// A pattern that is none.
+    #[error("{pattern} is no pattern: {source}")]
+    BadPattern {
+        /// What was asked for.
+        pattern: String,
+        /// What is wrong with it.
+        source: globset::Error,
+    },
+    /// Nothing that was asked for is there to be run.
+    #[error("nothing that was asked for is left to be run; leave out what narrows the selection")]
+    NothingLeft,
+}
+
+/// The scenarios that `patterns` select, in the order of the registry; no pattern selects all.
+///
+/// # Errors
+/// When a pattern is none, or matches no scenario.
+pub fn select(
+    registry: &[&'static Scenario],
+    patterns: &[String],
+) -> Result<Vec<&'static Scenario>, PlanError> {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        let glob = Glob::new(pattern)
+            .map_err(|source| PlanError::BadPattern { pattern: pattern.clone(), source })?;
+        let matcher = glob.compile_matcher();
+        if !registry.iter().any(|scenario| matcher.is_match(scenario.name)) {
+            let names = registry.iter().map(|scenario| scenario.name).collect();
+            return Err(PlanError::NoSuchScenario { pattern: pattern.clone(), names });
+        }
+        set.add(glob);
+    }
+    let set = set
+        .build()
+        .map_err(|source| PlanError::BadPattern { pattern: patterns.join(" "), source })?;
+    let wanted = |name| patterns.is_empty() || set.is_match(name);
+    Ok(registry.iter().copied().filter(|scenario| wanted(scenario.name)).collect())
+}

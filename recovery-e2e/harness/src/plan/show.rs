@@ -1,0 +1,117 @@
+//! What `plan` prints.
+
+use std::fmt::Write;
+
+use clap::ValueEnum;
+use serde::Serialize;
+use serde_json::json;
+
+use super::Plan;
+
+/// The version of the JSON format.
+const VERSION: u32 = 1;
+
+/// How many digits of a plan's hash a person is shown: enough to tell any two apart.
+const SHOWN_DIGITS: usize = 16;
+
+/// Whom a plan is printed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A person.
+    Text,
+    /// A program.
+    Json,
+    /// The matrix of a GitHub job.
+    Github,
+}
+
+/// One shard, as it is told.
+#[derive(Serialize)]
+struct ToldShard<'a> {
+    shard: String,
+    predicted_seconds: Option<f64>,
+    cases: Vec<ToldCase<'a>>,
+}
+
+#[derive(Serialize)]
+struct ToldCase<'a> {
+    id: &'a str,
+    predicted_seconds: Option<f64>,
+}
+
+/// The plan in the given format, with its last line feed.
+pub fn render(plan: &Plan, format: Format) -> String {
+    let shards: Vec<_> = (1..=plan.info.shards).map(|shard| told(plan, shard)).collect();
+    match format {
+        Format::Text => text(plan, &shards),
+        Format::Json => {
+            let told = json!({
+                "v": VERSION,
+                "hash": plan.info.hash,
+                "spread_seconds": spread(&shards).map(|(least, most)| round(most - least)),
+                "shards": shards,
+            });
+            format!("{told}\n")
+        }
+        Format::Github => {
+            let names: Vec<_> = shards.iter().map(|shard| &shard.shard).collect();
+            format!("{}\n", json!({"shard": names}))
+        }
+    }
+}
+
+/// The hash as a person is shown it.
+pub fn short(hash: &str) -> &str {
+    hash.get(..SHOWN_DIGITS).unwrap_or(hash)
+}
+
+fn told(plan: &Plan, shard: u32) -> ToldShard<'_> {
+    let cases: Vec<_> = plan
+        .of_shard(shard)
+        .map(|job| ToldCase { id: &job.case.id, predicted_seconds: job.case.predicted_seconds })
+        .collect();
+    // The sum of no case is a time too, but not where no time is known at all.
+    let known = plan.jobs.iter().any(|job| job.case.predicted_seconds.is_some());
+    let sum = cases.iter().filter_map(|case| case.predicted_seconds).sum();
+    let predicted_seconds = known.then_some(sum).map(round);
+    ToldShard { shard: format!("{shard}/{}", plan.info.shards), predicted_seconds, cases }
+}
+
+fn text(plan: &Plan, shards: &[ToldShard<'_>]) -> String {
+    let seconds = |seconds: Option<f64>| seconds.map_or("-".to_owned(), |s| format!("{s:.1} s"));
+    let width = plan.jobs.iter().map(|job| job.case.id.len()).max().unwrap_or(0);
+    let mut text = format!("plan {}, cases: {}\n", short(&plan.info.hash), plan.info.cases);
+    // Writing to a string cannot fail.
+    for ToldShard { shard, predicted_seconds, cases } in shards {
+        let (predicted, count) = (seconds(*predicted_seconds), cases.len());
+        let _ = writeln!(text, "\nshard {shard}, cases: {count}, predicted: {predicted}");
+        for case in cases {
+            let predicted = seconds(case.predicted_seconds);
+            let _ = writeln!(text, "  {:<width$}  {predicted:>8}", case.id);
+        }
+    }
+    let _ = match spread(shards) {
+        Some((least, most)) => writeln!(
+            text,
+            "\npredicted: {least:.1} s to {most:.1} s a shard, a spread of {:.1} s",
+            most - least
+        ),
+        None => writeln!(text, "\nno timings: every case counts the same"),
+    };
+    text
+}
+
+/// The seconds of the shortest and of the longest shard.
+fn spread(shards: &[ToldShard<'_>]) -> Option<(f64, f64)> {
+    let seconds = shards.iter().map(|shard| shard.predicted_seconds);
+    let seconds: Option<Vec<f64>> = seconds.collect();
+    let seconds = seconds?;
+    let least = seconds.iter().copied().min_by(f64::total_cmp)?;
+    let most = seconds.iter().copied().max_by(f64::total_cmp)?;
+    Some((least, most))
+}
+
+/// Sums of tenths have no more to tell than milliseconds.
+fn round(seconds: f64) -> f64 {
+    (seconds * 1000.0).round() / 1000.0
+}
