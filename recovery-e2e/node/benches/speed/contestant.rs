@@ -31,7 +31,9 @@ impl Contestant {
         let args = [
             "--control-socket",
             socket.to_str().unwrap(),
-            // The peer's queues have no bound either.
+            // The peer has no bounds either.
+            "--max-connections",
+            "6000",
             "--listener-events",
             "1000000",
             "--listener-bytes",

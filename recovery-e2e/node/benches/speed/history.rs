@@ -56,15 +56,19 @@ pub async fn start() -> Duration {
 fn multiply(folder: &Folder, rows: u32) {
     let mut database = Connection::open(folder.data().join("node.sqlite")).unwrap();
     let tx = database.transaction().unwrap();
-    tx.execute_batch(
-        "CREATE TEMP TABLE one AS SELECT * FROM rows WHERE place = 1;
-         DELETE FROM rows WHERE place > 1;",
-    )
+    // Without those that SQLite computes.
+    let query = "SELECT group_concat(name) FROM pragma_table_info('rows')";
+    let columns: String = tx.query_row(query, [], |row| row.get(0)).unwrap();
+    tx.execute_batch(&format!(
+        "CREATE TEMP TABLE one AS SELECT {columns} FROM rows WHERE place = 1;
+         DELETE FROM rows WHERE place > 1;"
+    ))
     .unwrap();
+    let insert = format!("INSERT INTO rows ({columns}) SELECT {columns} FROM one");
     for n in 2..=rows {
         tx.execute("UPDATE one SET place = ?1, row_id = ?2", params![n, format!("row.{n}")])
             .unwrap();
-        tx.execute("INSERT INTO rows SELECT * FROM one", []).unwrap();
+        tx.execute(&insert, []).unwrap();
     }
     tx.commit().unwrap();
 }

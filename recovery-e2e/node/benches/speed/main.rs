@@ -1,8 +1,8 @@
 //! How fast the node is: events to many panes, memory of each, history, and start.
 //!
-//! `cargo bench --package recovery-node --features control` prints it. With `SPEED_PEER` naming a
-//! Python that has `peer/requirements.txt`, a plain Starlette application runs the same fan-out
-//! in the same run; figures of one machine mean little, their ratio more.
+//! `cargo bench --package recovery-node --features control --bench speed` prints it. With
+//! `SPEED_PEER` naming a Python that has `peer/requirements.txt`, a plain Starlette application
+//! does the same fan-out in the same run; figures of one machine mean little, their ratio more.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark has nobody to report to")]
 

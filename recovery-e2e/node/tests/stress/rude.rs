@@ -13,6 +13,9 @@ use crate::pane::Pane;
 use crate::peer::Peer;
 use crate::{scaled, within};
 
+/// More than any test here makes.
+const CONNECTIONS: &str = "12000";
+
 /// Someone who behaves, and is served whatever the others do.
 struct Polite {
     node: Node,
@@ -24,7 +27,7 @@ struct Polite {
 
 impl Polite {
     async fn start() -> Self {
-        let (node, model, folder) = Node::with_model(&[]).await;
+        let (node, model, folder) = Node::with_model(&["--max-connections", CONNECTIONS]).await;
         let ws = node.create("polite").await;
         let mut pane = node.pane(&ws, "").await;
         pane.past().await;
