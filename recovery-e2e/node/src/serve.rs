@@ -1,9 +1,9 @@
 //! Start and stop of a node.
 
-use std::fs::{self, DirBuilder, File, TryLockError};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +24,9 @@ use crate::store::{Store, StoreError};
 
 /// How long a stop waits for connections and turns to end.
 pub const GRACE: Duration = Duration::from_secs(2);
+
+/// The database, in the data folder.
+const DATABASE: &str = "node.sqlite";
 
 /// Holds an API key for the model.
 pub const MODEL_KEY: &str = "RECOVERY_NODE_MODEL_KEY";
@@ -112,7 +115,7 @@ pub struct Running {
 pub async fn start(settings: Settings) -> Result<Running, ServeError> {
     let lock = take_data_dir(&settings.data_dir)?;
     let secrets = Secrets::load(&settings.data_dir, settings.token_file.as_deref())?;
-    let store = Store::open(settings.data_dir.join("node.sqlite").as_std_path())
+    let store = Store::open(settings.data_dir.join(DATABASE).as_std_path())
         .map_err(|source| ServeError::Store { path: settings.data_dir.clone(), source })?;
     let key = std::env::var(MODEL_KEY).ok();
     let model = Model::new(settings.model_name.clone(), key, settings.turns.patience())?;
@@ -191,12 +194,21 @@ async fn tell_numbers(node: Arc<Node>) {
 fn take_data_dir(path: &Utf8Path) -> Result<File, ServeError> {
     let failed = |source| ServeError::DataDir { path: path.to_owned(), source };
     DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
-    let open =
-        fs::OpenOptions::new().create(true).truncate(false).write(true).open(path.join("lock"));
-    let lock = open.map_err(failed)?;
+    let lock = open_private(&path.join("lock")).map_err(failed)?;
     match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => Err(ServeError::InUse(path.to_owned())),
-        Err(TryLockError::Error(source)) => Err(failed(source)),
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(ServeError::InUse(path.to_owned())),
+        Err(TryLockError::Error(source)) => return Err(failed(source)),
     }
+    // SQLite gives its other files the permissions of this one.
+    open_private(&path.join(DATABASE)).map_err(failed)?;
+    Ok(lock)
+}
+
+/// Opens a file that its owner alone can read, or makes it: the folder itself may be open to all.
+fn open_private(path: &Utf8Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    let file = options.create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    Ok(file)
 }

@@ -1,3 +1,6 @@
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -30,6 +33,24 @@ async fn a_login_survives_a_restart() {
     let listed = answer(node.bare(Method::GET, "/v1/api/workstreams").header("cookie", cookie));
     assert_eq!(listed.await, (StatusCode::OK, json!({ "workstreams": [] })));
     assert_eq!(node.get("/v1/api/workstreams").await.0, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn nobody_else_can_read_a_data_folder_that_was_open_to_all() {
+    let folder = Folder::new();
+    fs::create_dir(folder.data()).unwrap();
+    fs::set_permissions(folder.data(), Permissions::from_mode(0o755)).unwrap();
+    // As an earlier node may have left it.
+    fs::write(folder.data().join("lock"), "").unwrap();
+    let node = folder.start(&[]).await;
+    node.create("a").await;
+    let files: Vec<_> = fs::read_dir(folder.data()).unwrap().map(|file| file.unwrap()).collect();
+    for name in ["token", "cookie", "node-id", "lock", "node.sqlite", "node.sqlite-wal"] {
+        assert!(files.iter().any(|file| file.file_name() == name), "no {name} in {files:?}");
+    }
+    for file in &files {
+        assert!(is_private(&file.path()), "{file:?}");
+    }
 }
 
 #[tokio::test]
