@@ -76,8 +76,97 @@ impl Workstream {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::flight::{Joined, Lead};
     use crate::node::tests::{TestNode, node};
+
+    /// What may happen to the reads of a workstream.
+    #[derive(Clone, Debug)]
+    enum Step {
+        Ask(u32),
+        /// A rewind: what was read before must not reach whoever asks after.
+        Cut,
+        /// The store answers the read that is this far from the oldest.
+        Read(usize),
+        /// The read reaches who waits for it; read or not, in the second case it fails.
+        Land(usize),
+        Fail(usize),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            4 => (1..4_u32).prop_map(Step::Ask),
+            2 => Just(Step::Cut),
+            3 => any::<usize>().prop_map(Step::Read),
+            2 => any::<usize>().prop_map(Step::Land),
+            1 => any::<usize>().prop_map(Step::Fail),
+        ]
+    }
+
+    /// How many cuts a snapshot has seen, and how many rows it was asked for.
+    type Snapshot = (u64, u32);
+
+    struct Reading {
+        limit: u32,
+        snapshot: Option<Snapshot>,
+        lead: Lead<Key, Snapshot>,
+    }
+
+    /// Someone who joined, after so many cuts.
+    struct Waiting {
+        cuts: u64,
+        limit: u32,
+        joined: Joined<Snapshot>,
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+        #[test]
+        fn nobody_gets_rows_that_were_cut_before_they_asked_or_another_number_of_them(
+            steps in prop::collection::vec(step(), 1..60),
+        ) {
+            let reads: Flights<Key, Snapshot> = Flights::new();
+            let mut cuts = 0;
+            let mut under_way: Vec<Reading> = Vec::new();
+            let mut waiting: Vec<Waiting> = Vec::new();
+            for step in steps {
+                let len = under_way.len();
+                match step {
+                    Step::Cut => cuts += 1,
+                    Step::Ask(limit) => match reads.board(Key { limit, generation: cuts }) {
+                        Flight::Lead(lead) => {
+                            under_way.push(Reading { limit, snapshot: None, lead });
+                        }
+                        Flight::Join(joined) => waiting.push(Waiting { cuts, limit, joined }),
+                    },
+                    Step::Read(nth) if len > 0 => {
+                        let read = &mut under_way[nth % len];
+                        read.snapshot.get_or_insert((cuts, read.limit));
+                    }
+                    Step::Land(nth) if len > 0 => {
+                        let Reading { limit, snapshot, lead } = under_way.remove(nth % len);
+                        lead.land(snapshot.unwrap_or((cuts, limit)));
+                    }
+                    Step::Fail(nth) if len > 0 => drop(under_way.remove(nth % len)),
+                    Step::Read(_) | Step::Land(_) | Step::Fail(_) => {}
+                }
+                waiting.retain(|waiting| waiting.joined.peek().is_none());
+                for Waiting { cuts, limit, joined } in &waiting {
+                    if let Some(Ok((seen, rows))) = joined.clone().now_or_never() {
+                        prop_assert!(seen >= *cuts, "asked after {cuts} cuts, answered with {seen}");
+                        prop_assert_eq!(rows, *limit);
+                    }
+                }
+            }
+            under_way.clear();
+            for Waiting { joined, .. } in waiting {
+                prop_assert!(joined.now_or_never().is_some(), "someone waits for ever");
+            }
+        }
+    }
 
     #[tokio::test]
     async fn a_joiner_of_a_failed_read_retries_once_alone() {
