@@ -38,7 +38,9 @@ pub struct Metrics {
     pub global_overflows: Counter,
     /// Turns whose answer is complete.
     pub turns_complete: Counter,
-    /// Turns whose answer is not.
+    /// Turns that a person cancelled.
+    pub turns_cancelled: Counter,
+    /// Turns that failed, or ended with the node.
     pub turns_incomplete: Counter,
 }
 
@@ -100,9 +102,10 @@ pub fn text(counted: &Metrics, present: &Present) -> String {
     text.counter("history_joins", "Histories that shared the read of another.", &joins);
     let turns = [
         ("outcome=\"complete\"", &counted.turns_complete),
+        ("outcome=\"cancelled\"", &counted.turns_cancelled),
         ("outcome=\"incomplete\"", &counted.turns_incomplete),
     ];
-    text.counter("turns", "Turns that ended, by whether the answer is complete.", &turns);
+    text.counter("turns", "Turns that ended, by what became of the answer.", &turns);
     text.0
 }
 

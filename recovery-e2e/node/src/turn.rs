@@ -71,6 +71,10 @@ pub async fn run(node: Arc<Node>, ws: Arc<Workstream>, halter: Halter, halted: H
             node.metrics.turns_complete.count();
             tracing::info!(ws_id = ws.ws_id, "turn complete");
         }
+        Err(TurnError::Cancelled) => {
+            node.metrics.turns_cancelled.count();
+            tracing::info!(ws_id = ws.ws_id, "turn cancelled");
+        }
         Err(error) => {
             node.metrics.turns_incomplete.count();
             tracing::warn!(ws_id = ws.ws_id, %error, "turn incomplete");

@@ -135,6 +135,8 @@ async fn an_answer_that_is_cancelled_keeps_what_had_arrived_and_the_next_message
     call.hung_up().await;
     let frames = pane.until_idle().await;
     assert_eq!(kinds(&frames), ["stream_end", "cancelled", "state_change"]);
+    assert_eq!(node.metric("turns_total{outcome=\"cancelled\"}").await, 1);
+    assert_eq!(node.metric("turns_total{outcome=\"incomplete\"}").await, 0);
     model.answer("re: 2").await;
     pane.until_idle().await;
     assert_eq!(node.texts(&ws).await, ["1", "half", "2", "re: 2"]);
