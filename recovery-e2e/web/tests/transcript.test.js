@@ -151,6 +151,13 @@ test('a history shows what the live frames have shown', () => {
   assert.deepEqual(live.rows.map(({ id }) => id), before, 'a row that stands in both keeps its place on screen');
 });
 
+test('a stored call of an agent has the title that its live frame had', () => {
+  const transcript = new Transcript();
+  transcript.replace([{ role: 'assistant', row_id: 'a', tool_calls: [{ id: 'p', name: 'task_agent', arguments: '{"task":"look"}' }] }], true);
+  const [{ header, preview }] = transcript.rows[0].calls;
+  assert.deepEqual([header, preview], ['agent', 'look']);
+});
+
 test('a snapshot keeps what has been seen of a call that still runs', () => {
   const transcript = after(pending('a', 'x'), chunk('x', 't', 'so far'));
   transcript.replace([{ role: 'assistant', row_id: 'a', content: '', tool_calls: [{ id: 'x', name: 'bash' }] }], true);

@@ -7,7 +7,7 @@
  * `rowId` names the tool row that holds, or will hold, the result; null until the first frame of it.
  * @typedef {{
  *   callId: string, rowId: string | null, name: string, header: string, preview: string, state: CallState,
- *   accepted: boolean, output: string, clipped: number, steps: readonly Batch[], context: Context | null,
+ *   output: string, clipped: number, steps: readonly Batch[], context: Context | null,
  * }} Call
  * @typedef {{prompt: number, window: number}} Context tokens that an agent's last model call took, and may take
  *
@@ -17,6 +17,9 @@
 
 /** Characters of a call's output that a pane keeps, from the end: what is read, and what a page bears. */
 export const OUTPUT_CHARS = 64 * 1024;
+
+/** The titles that the node gives to live calls of these tools; those of others are their names. */
+const HEADERS = new Map([['task_agent', 'agent']]);
 
 let lastId = 0;
 
@@ -39,13 +42,13 @@ export function batchOf(rowId, calls) {
 export function begun({ call_id, name, header, preview }) {
   return {
     callId: call_id, rowId: null, name, header: header || name, preview: preview ?? '', state: 'running',
-    accepted: false, output: '', clipped: 0, steps: [], context: null,
+    output: '', clipped: 0, steps: [], context: null,
   };
 }
 
 /** A call as the history tells of it, in the words of its live frame. @param {{id: string, name: string, arguments?: string}} call */
 export function recorded({ id, name, arguments: text = '' }) {
-  return begun({ call_id: id, name, preview: previewOf(text) });
+  return begun({ call_id: id, name, header: HEADERS.get(name), preview: previewOf(text) });
 }
 
 /** @param {Call} call @param {string} chunk @returns {Call} */
@@ -53,9 +56,9 @@ export function withChunk(call, chunk) {
   return { ...call, ...clip(call.output + chunk, call.clipped) };
 }
 
-/** @param {Call} call @param {{output?: string, is_error?: boolean, accepted?: boolean}} result @returns {Call} */
-export function withResult(call, { output = '', is_error = false, accepted = false }) {
-  return { ...call, ...clip(output, 0), state: is_error ? 'failed' : 'done', accepted };
+/** @param {Call} call @param {{output?: string, is_error?: boolean}} result @returns {Call} */
+export function withResult(call, { output = '', is_error = false }) {
+  return { ...call, ...clip(output, 0), state: is_error ? 'failed' : 'done' };
 }
 
 /** The calls that an agent has made, as its row tells of them. @param {readonly Step[]} steps @returns {Batch[]} */
@@ -63,7 +66,7 @@ export function recordedSteps(steps) {
   /** @type {Map<string, Call[]>} */
   const groups = new Map();
   for (const step of steps) {
-    const call = withResult(begun(step), { ...step, accepted: true });
+    const call = withResult(begun(step), step);
     const group = stepOf(step.call_id);
     groups.set(group, [...(groups.get(group) ?? []), call]);
   }

@@ -128,7 +128,7 @@ export class Transcript {
       const { tool_call_id, name = 'tool', is_error = false, agent_steps = [] } = rest;
       const steps = recordedSteps(agent_steps);
       this.#call(tool_call_id, rowId, name, (call) => ({
-        ...withResult(call, { output: content, is_error, accepted: true }),
+        ...withResult(call, { output: content, is_error }),
         steps,
       }));
     }
