@@ -3,6 +3,7 @@ import { test } from 'node:test';
 
 import {
   HISTORY_DEADLINE_MS, REPAIR_ATTEMPTS, REPAIR_BACKOFF_MS, REPAIR_JITTER_MS, STALE_RETRY_JITTER_MS, STALE_RETRY_MS,
+  TRUNCATED_JITTER_MS,
 } from '../static/recovery/timing.js';
 import { settle } from './support/clock.js';
 import { World } from './support/world.js';
@@ -229,6 +230,24 @@ test('a restarted node truncates the replay, and the reload shows what is stored
   await world.deliver();
   const [calls] = world.transcript.rows.filter(({ kind }) => kind === 'batch');
   assert.equal(calls.calls[0].state, 'running', 'a call that a crash has left open is shown as still running');
+  assert.equal(world.recovery.streamState, 'live');
+});
+
+test('a reload that fails presents the cursor of the truncation again, which brings the next reload', async (t) => {
+  const world = new World(t);
+  await world.open();
+  await world.turn('first');
+  const { cursor } = world.recovery.state();
+  world.node.restart();
+  await world.deliver();
+  await world.clock.advance(TRUNCATED_JITTER_MS);
+  await world.fail();
+  assert.equal(world.source.query.get('last_event_id'), cursor);
+  await world.deliver();
+  await world.clock.advance(TRUNCATED_JITTER_MS);
+  assert.equal(world.page.requests.length, 1);
+  await world.answer();
+  await world.deliver();
   assert.equal(world.recovery.streamState, 'live');
 });
 
