@@ -4,6 +4,9 @@ use globset::{Glob, GlobSetBuilder};
 
 use crate::scenario::Scenario;
 
+/// Names for more than one scenario.
+const GROUPS: [(&str, &[&str]); 2] = [("both", &["storm", "restart"]), ("all", &["*"])];
+
 /// A selection that cannot be planned.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
@@ -29,6 +32,7 @@ pub enum PlanError {
 }
 
 /// The scenarios that `patterns` select, in the order of the registry; no pattern selects all.
+/// A pattern is a name, a glob, or the name of a group: `both` or `all`.
 ///
 /// # Errors
 /// When a pattern is none, or matches no scenario.
@@ -37,13 +41,13 @@ pub fn select(
     patterns: &[String],
 ) -> Result<Vec<&'static Scenario>, PlanError> {
     let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
+    for pattern in patterns.iter().flat_map(|pattern| members(pattern)) {
         let glob = Glob::new(pattern)
-            .map_err(|source| PlanError::BadPattern { pattern: pattern.clone(), source })?;
+            .map_err(|source| PlanError::BadPattern { pattern: pattern.to_owned(), source })?;
         let matcher = glob.compile_matcher();
         if !registry.iter().any(|scenario| matcher.is_match(scenario.name)) {
             let names = registry.iter().map(|scenario| scenario.name).collect();
-            return Err(PlanError::NoSuchScenario { pattern: pattern.clone(), names });
+            return Err(PlanError::NoSuchScenario { pattern: pattern.to_owned(), names });
         }
         set.add(glob);
     }
@@ -52,4 +56,10 @@ pub fn select(
         .map_err(|source| PlanError::BadPattern { pattern: patterns.join(" "), source })?;
     let wanted = |name| patterns.is_empty() || set.is_match(name);
     Ok(registry.iter().copied().filter(|scenario| wanted(scenario.name)).collect())
+}
+
+/// The patterns that a name stands for: those of its group, or itself.
+fn members(pattern: &str) -> Vec<&str> {
+    let group = GROUPS.iter().find(|(name, _)| *name == pattern);
+    group.map_or_else(|| vec![pattern], |(_, members)| members.to_vec())
 }

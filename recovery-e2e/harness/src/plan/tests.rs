@@ -38,6 +38,13 @@ fn a_name_or_a_glob_selects_and_two_that_overlap_select_once() {
 }
 
 #[test]
+fn a_group_selects_what_it_stands_for() {
+    assert_eq!(ids(&selection(&["both"])), ["restart", "storm"]);
+    assert_eq!(ids(&selection(&["all"])), ids(&selection(&[])));
+    assert_eq!(ids(&selection(&["both", "rewind-window"])), ["restart", "rewind-window", "storm"]);
+}
+
+#[test]
 fn a_repeated_scenario_is_numbered_from_one_and_two_comes_before_ten() {
     let twelve = Selection { repeat_each: 12, ..selection(&["rewind-window"]) };
     let expected: Vec<_> = (1..=12).map(|k| format!("rewind-window#{k}")).collect();
