@@ -80,6 +80,14 @@ pub enum MergeError {
     Report(#[from] ReportError),
 }
 
+impl MergeError {
+    /// Whether the shards are as they should be, and the merged folder cannot be written.
+    pub fn is_environment(&self) -> bool {
+        use MergeError::{Append, Copy, Out, Overlap, Report};
+        matches!(self, Overlap { .. } | Out(_) | Copy { .. } | Append(_) | Report(_))
+    }
+}
+
 /// A shard that ran somewhere, and the folder that it left.
 struct Source {
     dir: Utf8PathBuf,
@@ -159,6 +167,7 @@ fn difference(first: &Source, other: &Source) -> Option<String> {
             ("number of shards", run.plan.shards.to_string()),
             ("harness", run.harness_version.clone()),
             ("browser", run.browser.version.clone()),
+            ("clock", format!("{:?}", run.clock)),
         ]
     };
     let (ours, theirs) = (facts(&first.view.run), facts(&other.view.run));

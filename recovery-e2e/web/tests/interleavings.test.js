@@ -5,9 +5,9 @@ import { Transcript } from '../static/pane/transcript.js';
 import { settle } from './support/clock.js';
 import { World, plain } from './support/world.js';
 
-/** The first seed; `RECOVERY_SEED` of a failure's message tries that one alone. */
+/** The first seed; `RECOVERY_SEED` of a failure's message tries that one alone, or the first of `RECOVERY_SEEDS`. */
 const FIRST = Number(process.env.RECOVERY_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const SEEDS = process.env.RECOVERY_SEED ? 1 : 2000;
+const SEEDS = Number(process.env.RECOVERY_SEEDS ?? (process.env.RECOVERY_SEED ? 1 : 2000));
 
 /** Things that happen to one pane before everything is let through. */
 const STEPS = 60;

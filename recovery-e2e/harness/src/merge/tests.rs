@@ -2,6 +2,7 @@ use super::*;
 use crate::journal::tests::{case, journal_of, result, run_info, temp_dir};
 use crate::journal::{PlanInfo, Stop};
 use crate::report::{JUNIT_FILE, exit_code};
+use crate::stage::clock::Clock;
 use crate::verdict::Outcome;
 
 /// The folder of a shard of three, with a case of its own and a file beside it.
@@ -66,6 +67,7 @@ fn a_missing_a_doubled_and_a_foreign_shard_are_refused_by_name_with_nothing_writ
     let plan = elsewhere("plan", &|begin| begin.run.plan.hash = "ffff".into());
     let browser = elsewhere("browser", &|begin| begin.run.browser.version = "Chromium 1".into());
     let harness = elsewhere("harness", &|begin| begin.run.harness_version = "9.9.9".into());
+    let clock = elsewhere("clock", &|begin| begin.run.clock = Clock::Real);
     let count = elsewhere("count", &|begin| begin.run.plan.shards = 4);
     let outside = elsewhere("outside", &|begin| begin.cases[0].dir = "../mine".into());
     let stray = elsewhere("stray", &|begin| begin.cases[0].shard = 1);
@@ -80,13 +82,16 @@ fn a_missing_a_doubled_and_a_foreign_shard_are_refused_by_name_with_nothing_writ
         (vec![one, two, &plan], format!("{plan} is foreign: its plan is ffff, and that of {one}")),
         (vec![one, two, &browser], format!("{browser} is foreign: its browser is Chromium 1")),
         (vec![one, two, &harness], format!("{harness} is foreign: its harness is 9.9.9")),
+        (vec![one, two, &clock], format!("{clock} is foreign: its clock is Real")),
         (vec![one, two, &count], format!("{count} is foreign: its number of shards is 4")),
         (vec![one, two, &outside], format!("{outside} is foreign: the folder of a case")),
         (vec![one, two, &stray], format!("{stray} is foreign: it holds a case of another")),
         (vec![&whole], format!("{whole} is foreign: it has been merged already")),
     ] {
         let given: Vec<_> = given.into_iter().cloned().collect();
-        let refused = merge(&given, &out, false).unwrap_err().to_string();
+        let refused = merge(&given, &out, false).unwrap_err();
+        assert!(!refused.is_environment(), "{refused}");
+        let refused = refused.to_string();
         assert!(refused.contains(&says), "{refused}");
         assert!(!out.exists(), "{refused}");
     }
@@ -144,6 +149,7 @@ fn a_folder_that_is_merged_is_never_written_over() {
     for out in [&dirs[1], &dir, &dirs[0].join("scenarios")] {
         let refused = merge(&dirs, out, false).unwrap_err();
         assert!(matches!(refused, MergeError::Overlap { .. }), "{refused}");
+        assert!(refused.is_environment());
     }
     assert_eq!(merge(&dirs, &dir.join("whole"), false).unwrap().cases.len(), 3);
 }
