@@ -10,13 +10,16 @@ use camino::{Utf8Path, Utf8PathBuf};
 use futures_util::FutureExt;
 
 use crate::deaths::Deaths;
+use crate::front::Patch;
 use crate::journal::{BrowserInfo, CaseResult};
 use crate::plan::Job;
 use crate::redact::Redactor;
 use crate::report::{VERDICT_FILE, write_verdict_file};
+use crate::scenario::Control;
 use crate::stage::clock::PageSettings;
 use crate::stage::{Ground, Stage, StageConfig, StageError};
 use crate::verdict::{Outcome, Stamp, Verdict, conclude, judge_control};
+use crate::watching::{Pause, Watching};
 
 /// What all cases of a run have in common.
 pub struct Common {
@@ -32,9 +35,18 @@ pub struct Common {
     pub out: Utf8PathBuf,
     /// How long a scenario may take on its stage.
     pub timeout: Duration,
+    /// What a person has put into the client.
+    pub defect: Vec<Patch>,
+    /// How a person watches.
+    pub watching: Watching,
+    /// Holds the stage of a bad case for a person, and prints where it is.
+    pub pause: Option<(Pause, Tell)>,
     /// Knows the secrets of all stages.
     pub redactor: Redactor,
 }
+
+/// Prints for the person who watches.
+pub type Tell = Box<dyn Fn(&str) + Send + Sync>;
 
 /// Runs one attempt at a case, counted from 1. Whatever goes wrong in it is its outcome, also a panic.
 ///
@@ -99,7 +111,10 @@ async fn on_a_stage(
 ) -> (Verdict, Ground) {
     let deaths = Deaths::default();
     let config = StageConfig {
-        browser: Utf8Path::new(&common.browser.path),
+        port: 0,
+        browser: Some(Utf8Path::new(&common.browser.path)),
+        headed: common.watching.headed,
+        slow_mo: common.watching.slow_mo,
         node: &common.node,
         temp,
         artifacts,
@@ -111,10 +126,9 @@ async fn on_a_stage(
         Ok(stage) => stage,
         Err(error) => return (broken(error.to_string()), Ground::default()),
     };
-    if let Some(control) = job.control {
-        for patch in control.patches() {
-            stage.front.patch(patch);
-        }
+    let planned = job.control.map(Control::patches).unwrap_or_default();
+    for patch in planned.iter().chain(&common.defect) {
+        stage.front.patch(patch.clone());
     }
     let told = AssertUnwindSafe(tell(&mut stage, job)).catch_unwind();
     let told = tokio::select! {
@@ -134,6 +148,16 @@ async fn on_a_stage(
         // Whatever broke may have taken the page with it; then there is nothing to show.
         let _ = stage.screenshot("failure").await;
     }
+    if let Some((pause, print)) = &common.pause
+        && let Some(why) = why_bad(&told, &stage, job)
+    {
+        print(&format!(
+            "{} is paused: {why}\n{}\npress Enter to go on",
+            job.case.id,
+            stage.addresses()
+        ));
+        pause.hold().await;
+    }
     match stage.close().await {
         Ok(ground) => {
             let conclude = |stamp| conclude(stamp, &ground.evidence, &ground.receipts);
@@ -152,6 +176,18 @@ async fn tell(stage: &mut Stage, job: &Job) -> Result<Stamp, StageError> {
     stage.stamp_title(&stamp.to_string()).await?;
     stage.screenshot("end").await?;
     Ok(stamp)
+}
+
+/// Why the verdict to come will be bad, if it will, as far as this is known while the stage stands.
+fn why_bad(told: &Result<Stamp, Verdict>, stage: &Stage, job: &Job) -> Option<String> {
+    match told {
+        Err(verdict) => Some(verdict.reason.clone().unwrap_or_default()),
+        Ok(_) if !stage.holds() => Some("something that it rests on did not hold".to_owned()),
+        Ok(stamp) => {
+            let expected = job.control.map_or(job.scenario.success, |control| control.predicted);
+            (stamp.to_string() != expected).then(|| format!("{stamp} in place of {expected}"))
+        }
+    }
 }
 
 fn page_of(common: &Common, job: &Job) -> PageSettings {

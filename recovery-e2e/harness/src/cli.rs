@@ -1,10 +1,14 @@
 //! The command line.
 
+pub mod repeat;
+pub mod serve;
+
+use std::collections::BTreeSet;
 use std::env;
 use std::thread;
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, Parser, Subcommand};
 
 use crate::journal;
@@ -13,6 +17,9 @@ use crate::plan::show::Format;
 use crate::plan::timings::{Missing, Timings};
 use crate::plan::{self, MAX_SHARDS, Plan, Selection, Shard, ShardArg};
 use crate::stage::clock::Clock;
+use crate::watching::Watching;
+use repeat::RepeatArgs;
+use serve::ServeArgs;
 
 /// Proves in a real Chromium that a streaming web application recovers.
 #[derive(Debug, Parser)]
@@ -41,6 +48,10 @@ pub enum Command {
         /// The out folder of the run
         dir: Utf8PathBuf,
     },
+    /// Come to one verdict again, with the same scenario or control, browser, clock and seed
+    Repeat(RepeatArgs),
+    /// Set a stage for a person: prints where it is and how to log in, until Ctrl-C
+    Serve(ServeArgs),
     /// Join the shards that ran on several machines, and report them as one run
     Merge(MergeArgs),
 }
@@ -64,7 +75,7 @@ pub struct MergeArgs {
 /// What a plan is made of.
 #[derive(Clone, Debug, Args)]
 pub struct SelectionArgs {
-    /// A scenario's name, or a glob; may be repeated. Without it all are meant
+    /// A scenario's name, a glob, `both` (storm and restart) or `all`; may be repeated. Without it all are meant
     #[arg(short, long = "scenario", value_name = "NAME")]
     scenario: Vec<String>,
 
@@ -75,6 +86,10 @@ pub struct SelectionArgs {
     /// Each one so many times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat_each: u32,
+
+    /// Just the scenario or control of this name
+    #[arg(skip)]
+    only: Option<String>,
 
     /// How long each takes [default: ci/timings.json of this repository, if it is there]
     #[arg(long, value_name = "FILE")]
@@ -106,6 +121,10 @@ pub struct RunArgs {
     /// Run this part of the plan, such as 2/4; `auto`: as the variables of the CI say
     #[arg(long, value_name = "I/N")]
     shard: Option<ShardArg>,
+
+    /// Put a defect of your own into the client: a file with a JSON list of {asset, find, replace}, each text found once
+    #[arg(long, value_name = "FILE", conflicts_with = "controls")]
+    pub defect: Option<Utf8PathBuf>,
 
     /// When all are ready, keep how long each took for the plans to come
     #[arg(long, conflicts_with_all = ["scenario", "shard", "last_failed"])]
@@ -143,6 +162,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "N")]
     pub seed: Option<u32>,
 
+    /// How a person watches
+    #[command(flatten)]
+    pub watching: Watching,
+
     /// How many run at a time [default: the cores of this machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     jobs: Option<u32>,
@@ -179,7 +202,7 @@ impl SelectionArgs {
         Selection {
             patterns: self.scenario.clone(),
             controls: self.controls,
-            only: None,
+            only: self.only.clone().map(|name| BTreeSet::from([name])),
             repeat_each: self.repeat_each,
         }
     }
@@ -215,9 +238,10 @@ impl RunArgs {
         Ok((plan::plan(&selection, &timings, shard.total())?, shard))
     }
 
-    /// How many cases run at a time. On wall time it is one: others would make it late.
+    /// How many cases run at a time. On wall time it is one: others would make it late. It is one
+    /// too where the run waits for a person.
     pub fn jobs(&self) -> u32 {
-        if self.clock == Clock::Real {
+        if self.clock == Clock::Real || self.watching.pause_on_failure {
             return 1;
         }
         let cores = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -238,10 +262,16 @@ impl RunArgs {
 
     /// The node's program.
     pub fn node(&self) -> Utf8PathBuf {
-        let beside = || {
-            let own = Utf8PathBuf::try_from(env::current_exe().ok()?).ok()?;
-            Some(own.with_file_name("recovery-node-control"))
-        };
-        self.node.clone().or_else(beside).unwrap_or_else(|| "recovery-node-control".into())
+        program_of_node(self.node.as_deref())
     }
+}
+
+/// The node that was named, or the one beside this program.
+fn program_of_node(named: Option<&Utf8Path>) -> Utf8PathBuf {
+    let beside = || {
+        let own = Utf8PathBuf::try_from(env::current_exe().ok()?).ok()?;
+        Some(own.with_file_name("recovery-node-control"))
+    };
+    let named = named.map(Utf8Path::to_owned);
+    named.or_else(beside).unwrap_or_else(|| "recovery-node-control".into())
 }

@@ -11,8 +11,9 @@ use time::OffsetDateTime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::case::Common;
+use crate::case::{self, Common};
 use crate::cli::RunArgs;
+use crate::cli::serve::ServeArgs;
 use crate::journal::{self, BrowserInfo, Event, Journal, Part, RunFinished, RunInfo, RunStarted};
 use crate::plan::timings::{Missing, Timings};
 use crate::plan::{Job, Plan, Shard};
@@ -23,20 +24,44 @@ use crate::report::terminal::{self, Layout};
 use crate::report::{self, Summary};
 use crate::stage::clock::PageSettings;
 use crate::temp::{self, run_id};
-use crate::{descendants, lifeline, out, preflight};
+use crate::watching::Pause;
+use crate::{defect, descendants, lifeline, out, preflight, serve};
 
 /// Runs one shard of `plan` and returns the exit code.
 ///
 /// # Errors
 /// When the environment is broken: no browser, no node, an out folder that is not ours.
 pub fn run(args: &RunArgs, plan: &Plan, shard: Shard, temp: Utf8PathBuf) -> anyhow::Result<u8> {
+    let rites = LastRites { out: Some(args.out.clone()), temp, journal: OnceLock::new() };
+    under(rites, async |rites, pause| work(args, (plan, shard), rites, pause).await)
+}
+
+/// Serves a stage for a person and returns the exit code.
+///
+/// # Errors
+/// When the environment is broken: no node, no such port.
+pub fn serve(args: &ServeArgs, temp: Utf8PathBuf) -> anyhow::Result<u8> {
+    let rites = LastRites { out: None, temp, journal: OnceLock::new() };
+    under(rites, async |rites, pause| serve::serve(args, &rites.temp, pause.interrupt()).await)
+}
+
+/// Does `work` below the outer process: whatever ends, nothing of it is left.
+fn under(
+    rites: LastRites,
+    work: impl AsyncFnOnce(&Arc<LastRites>, Pause) -> anyhow::Result<u8>,
+) -> anyhow::Result<u8> {
     descendants::adopt_orphans().context("this kernel has no child subreaper")?;
-    let _in_use = temp::hold(&temp).context("this is no run's temporary folder")?;
-    let rites = Arc::new(LastRites { out: args.out.clone(), temp, journal: OnceLock::new() });
+    let _in_use = temp::hold(&rites.temp).context("this is no run's temporary folder")?;
+    let rites = Arc::new(rites);
     let cut = rites.clone();
-    lifeline::watch(move || cut.perform()).context("no thread")?;
+    let pause = Pause::new(CancellationToken::new());
+    let enter = pause.clone();
+    lifeline::watch(move || enter.go_on(), move || cut.perform()).context("no thread")?;
     let runtime = tokio::runtime::Runtime::new().context("no runtime")?;
-    let code = runtime.block_on(work(args, (plan, shard), &rites));
+    let code = runtime.block_on(async {
+        tokio::spawn(interrupt_on_signal(pause.interrupt().clone(), rites.clone()));
+        work(&rites, pause).await
+    });
     // From here on a cut lifeline changes nothing, and one that was cut before ends this process.
     descendants::start_no_more();
     descendants::kill_all();
@@ -47,14 +72,14 @@ async fn work(
     args: &RunArgs,
     (plan, shard): (&Plan, Shard),
     rites: &Arc<LastRites>,
+    pause: Pause,
 ) -> anyhow::Result<u8> {
-    let interrupt = CancellationToken::new();
-    tokio::spawn(interrupt_on_signal(interrupt.clone(), rites.clone()));
-
     let begin = Instant::now();
     let redactor = Redactor::default();
+    let defect = args.defect.as_deref().map(defect::read).transpose()?.unwrap_or_default();
     let (browser, node) = (browser_of(args)?, args.node());
     let version = preflight::check(&browser, &node, &rites.temp, &redactor).await?;
+    args.watching.check_browser(&version)?;
     out::prepare(&args.out)?;
     let page = PageSettings::new(args.clock, args.seed.map_or_else(getrandom::u32, Ok)?);
     let browser = BrowserInfo {
@@ -91,7 +116,8 @@ async fn work(
         width: jobs.iter().map(|job| job.case.id.len()).max().unwrap_or(0),
     };
     let live = Arc::new(Live::new(args.jobs()));
-    let shown = live.clone();
+    let (shown, aside) = (live.clone(), live.clone());
+    let print: case::Tell = Box::new(move |lines| aside.print(lines));
     let pool = Pool {
         common: Common {
             browser,
@@ -100,6 +126,9 @@ async fn work(
             temp: rites.temp.clone(),
             out: args.out.clone(),
             timeout: args.timeout,
+            defect,
+            watching: args.watching.clone(),
+            pause: args.watching.pause_on_failure.then(|| (pause.clone(), print)),
             redactor,
         },
         journal: journal.clone(),
@@ -108,7 +137,7 @@ async fn work(
         retries: args.retries,
         fail_fast: args.fail_fast,
         first_bad: OnceLock::new(),
-        interrupt,
+        interrupt: pause.interrupt().clone(),
         watch: Box::new(move |worker, progress| match progress {
             Progress::Began(case) => shown.began(worker, case),
             Progress::Again(case, result) => shown.print(&layout.again(case, result)),
@@ -175,7 +204,8 @@ async fn interrupt_on_signal(
 
 /// What is done when this process has to end at once.
 struct LastRites {
-    out: Utf8PathBuf,
+    /// Of a run that leaves reports.
+    out: Option<Utf8PathBuf>,
     temp: Utf8PathBuf,
     journal: OnceLock<Arc<Journal>>,
 }
@@ -190,8 +220,8 @@ impl LastRites {
             journal.close();
         }
         descendants::kill_all();
-        if journal.is_some()
-            && let Err(error) = report::write_all(&self.out)
+        if let (Some(_), Some(out)) = (journal, &self.out)
+            && let Err(error) = report::write_all(out)
         {
             eprintln!("recovery-e2e: no report of the interrupted run: {error}");
         }

@@ -17,10 +17,16 @@ const EXIT_ENVIRONMENT: u8 = 2;
 fn main() -> ExitCode {
     let done = match Cli::parse().command() {
         Command::Run(args) => run(&args),
+        Command::Repeat(args) => args.run().map_err(Into::into).and_then(|args| run(&args)),
+        Command::Serve(args) => match supervisor::inner_temp() {
+            Some(temp) => inner::serve(&args, temp),
+            None => supervisor::supervise(None, false),
+        },
         Command::Report { dir } => reported(&dir, report::write_all(&dir)),
         Command::Merge(MergeArgs { dirs, out, partial }) => {
             match merge::merge(&dirs, &out, partial) {
                 Ok(summary) => reported(&out, Ok(summary)),
+                Err(error) if error.is_environment() => Err(error.into()),
                 Err(error) => {
                     eprintln!("recovery-e2e: {error}");
                     Ok(EXIT_BAD)
@@ -54,7 +60,10 @@ fn run(args: &RunArgs) -> anyhow::Result<u8> {
     let (plan, shard) = args.plan()?;
     match supervisor::inner_temp() {
         Some(temp) => inner::run(args, &plan, shard, temp),
-        None => supervisor::supervise(&args.out),
+        None => {
+            args.watching.check()?;
+            supervisor::supervise(Some(&args.out), args.watching.pause_on_failure)
+        }
     }
 }
 

@@ -68,7 +68,7 @@ async fn work(pool: Arc<Pool>, slot: u32) -> Result<(), AppendError> {
     while let Some(job) = pool.next() {
         let (earlier, last) = tokio::select! {
             ends = attempts(&pool, slot, &job) => ends?,
-            () = pool.interrupt.cancelled() => return Ok(()),
+            () = pool.interrupted() => return Ok(()),
         };
         let view = CaseView::new(job.case, earlier, last);
         if view.result.outcome.is_bad() {
@@ -97,7 +97,8 @@ async fn attempts(
         (pool.watch)(slot, Progress::Began(&job.case));
         let result = case::run(&pool.common, job, attempt).await;
         pool.journal.append(&Event::Finished(result.clone()))?;
-        if attempt > pool.retries || !result.outcome.is_bad() {
+        let again = attempt <= pool.retries && !pool.interrupt.is_cancelled();
+        if !again || !result.outcome.is_bad() {
             return Ok((earlier, result));
         }
         (pool.watch)(slot, Progress::Again(&job.case, &result));
@@ -106,6 +107,15 @@ async fn attempts(
 }
 
 impl Pool {
+    /// Waits for the interrupt that drops what is under way; one that ends a pause does not, since
+    /// the verdict of that case is known.
+    async fn interrupted(&self) {
+        self.interrupt.cancelled().await;
+        if self.common.pause.as_ref().is_some_and(|(pause, _)| pause.is_held()) {
+            std::future::pending().await
+        }
+    }
+
     fn next(&self) -> Option<Job> {
         let stops = self.fail_fast && self.first_bad.get().is_some();
         if self.interrupt.is_cancelled() || stops {

@@ -4,7 +4,7 @@ use camino::Utf8Path;
 
 use crate::deaths::Deaths;
 use crate::redact::Redactor;
-use crate::stage::browser::{Browser, BrowserError};
+use crate::stage::browser::{Browser, BrowserConfig, BrowserError};
 use crate::stage::log::{LogError, LogFile};
 use crate::stage::node::{Node, NodeConfig, NodeError};
 
@@ -41,7 +41,15 @@ pub async fn check(
     let deaths = Deaths::default();
     let version = async {
         let log = folder.join("browser.log");
-        let browser = Browser::launch(browser, &folder, &log, redactor, &deaths).await?;
+        let browser = Browser::launch(BrowserConfig {
+            program: browser,
+            headed: false,
+            folder: &folder,
+            log: &log,
+            redactor,
+            deaths: &deaths,
+        })
+        .await?;
         let version = browser.version().await;
         browser.close().await;
         Ok::<_, PreflightError>(version?)

@@ -17,7 +17,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 pub use summary::{Counts, SUMMARY_VERSION, ShardTimes, Summary, exit_code};
 pub use trouble::Trouble;
-pub use verdict_file::{VERDICT_FILE, VERDICT_VERSION, write_verdict_file};
+pub use verdict_file::{
+    ToldVerdict, VERDICT_FILE, VERDICT_VERSION, VerdictFileError, read_verdict_file,
+    write_verdict_file,
+};
 
 use crate::files;
 use crate::journal::{self, JournalError};

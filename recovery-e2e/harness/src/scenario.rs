@@ -11,7 +11,7 @@ mod rewind_window;
 mod stale_backstop;
 mod stale_ref_reload;
 mod storm;
-mod words;
+pub mod words;
 
 use std::pin::Pin;
 
@@ -66,15 +66,10 @@ pub struct Change {
 impl Control {
     /// The changes as the front proxy applies them: one patch for each served file.
     pub fn patches(&self) -> Vec<Patch> {
-        let mut patches: Vec<Patch> = Vec::new();
-        for Change { asset, find, replace } in self.changes {
+        Patch::group(self.changes.iter().map(|Change { asset, find, replace }| {
             let edit = Edit { find: (*find).to_owned(), replace: (*replace).to_owned() };
-            match patches.iter_mut().find(|patch| patch.asset == *asset) {
-                Some(patch) => patch.edits.push(edit),
-                None => patches.push(Patch { asset: (*asset).to_owned(), edits: vec![edit] }),
-            }
-        }
-        patches
+            ((*asset).to_owned(), edit)
+        }))
     }
 }
 

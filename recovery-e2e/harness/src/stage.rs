@@ -13,6 +13,7 @@ pub mod wire;
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use futures_util::future::OptionFuture;
 use hyper::body::Bytes;
 
 use crate::deaths::Deaths;
@@ -23,7 +24,7 @@ use crate::model::{ModelError, ModelServer, Reply, Script};
 use crate::redact::Redactor;
 use crate::trace::{Trace, TraceError};
 use crate::verdict::{Evidence, ReceiptReport};
-use browser::{Browser, BrowserError};
+use browser::{Browser, BrowserConfig, BrowserError};
 use clock::PageSettings;
 use control::{Control, ControlError};
 use gate::GateError;
@@ -60,6 +61,8 @@ pub enum StageError {
     Edge(#[from] EdgeMissed),
     #[error("there is no node now: it was ended; a scenario has to start it before this")]
     NoNode,
+    #[error("there is no browser on this stage: a person brings one")]
+    NoBrowser,
     #[error("{0}; its log in the scenario's folder may say why")]
     Death(String),
     #[error("the scenario ran longer than {} s; see --timeout", .0.as_secs_f64())]
@@ -68,8 +71,14 @@ pub enum StageError {
 
 /// What a stage is made of and where it may write.
 pub struct StageConfig<'a> {
-    /// The browser to start.
-    pub browser: &'a Utf8Path,
+    /// The port of 127.0.0.1 at which the front listens; 0 takes a free one.
+    pub port: u16,
+    /// The browser to start; none where a person brings one.
+    pub browser: Option<&'a Utf8Path>,
+    /// Whether people see its window.
+    pub headed: bool,
+    /// How long to wait before everything that is done to the page.
+    pub slow_mo: Duration,
     /// The node to start.
     pub node: &'a Utf8Path,
     /// A temporary folder of this stage's own, removed by whoever made it.
@@ -97,9 +106,12 @@ pub struct Stage {
     /// None between its end and its next start.
     node: Option<Node>,
     node_config: NodeConfig,
-    browser: Browser,
+    browser: Option<Browser>,
     page: Option<Page>,
+    /// Of the page.
+    path: String,
     settings: PageSettings,
+    slow_mo: Duration,
     artifacts: Utf8PathBuf,
     redactor: Redactor,
     trace: Trace,
@@ -144,6 +156,7 @@ impl Stage {
         trace.phase("set");
         let model = ModelServer::start().await?;
         let front = Front::start(FrontConfig {
+            port: config.port,
             upstream: None,
             pages: own_pages(),
             trace: trace.clone(),
@@ -163,15 +176,17 @@ impl Stage {
         };
         let node = Node::start(&node_config);
         let browser_log = config.artifacts.join("browser.log");
-        let browser = Browser::launch(
-            config.browser,
-            config.temp,
-            &browser_log,
-            config.redactor,
-            config.deaths,
-        );
+        let browser = config.browser.map(|program| BrowserConfig {
+            program,
+            headed: config.headed,
+            folder: config.temp,
+            log: &browser_log,
+            redactor: config.redactor,
+            deaths: config.deaths,
+        });
+        let browser = OptionFuture::from(browser.map(Browser::launch));
         let (node, browser) = tokio::join!(node, browser);
-        let (node, browser) = (node?, browser?);
+        let (node, browser) = (node?, browser.transpose()?);
         front.point_at(node.address());
         Ok(Stage {
             wire: Wire::new(node.address(), node.login().token()),
@@ -183,7 +198,9 @@ impl Stage {
             node_config,
             browser,
             page: None,
+            path: String::new(),
             settings: config.page,
+            slow_mo: config.slow_mo,
             artifacts: config.artifacts.to_owned(),
             redactor: config.redactor.clone(),
             trace,
@@ -228,8 +245,10 @@ impl Stage {
     /// When the page does not load.
     pub async fn open(&mut self, path: &str) -> Result<Page, StageError> {
         let console = LogFile::create(&self.artifacts.join("console.log"), self.redactor.clone())?;
-        let page = Page::new(&self.browser, self.settings, console).await?;
+        let browser = self.browser.as_ref().ok_or(StageError::NoBrowser)?;
+        let page = Page::new(browser, self.settings, console).await?.slowed(self.slow_mo);
         self.page = Some(page.clone());
+        path.clone_into(&mut self.path);
         page.goto(self.node()?.login().url()).await?;
         page.goto(&format!("{}{path}", self.front.origin())).await?;
         Ok(page)
@@ -260,6 +279,22 @@ impl Stage {
         Ok(())
     }
 
+    /// Where a person finds what stands here, line by line. The way in is for a terminal only: it
+    /// logs in.
+    pub fn addresses(&self) -> String {
+        let node = self.node.as_ref();
+        let node = node.map(|node| (node.login().url().to_owned(), node.address().to_string()));
+        let (login, node) = node.unwrap_or_else(|| ("-".to_owned(), "ended".to_owned()));
+        let page = format!("{}{}", self.front.origin(), self.path);
+        let devtools = self.browser.as_ref().map_or_else(|| "-".to_owned(), Browser::devtools);
+        format!("the page   {page}\nlog in     {login}\nthe node   {node}\nDevTools   {devtools}")
+    }
+
+    /// Whether every observation so far has held.
+    pub fn holds(&self) -> bool {
+        self.evidence.iter().all(|evidence| evidence.held)
+    }
+
     /// How many exceptions nothing in the page has caught.
     pub fn page_exceptions(&self) -> u64 {
         self.page.as_ref().map_or(0, Page::exceptions)
@@ -286,9 +321,10 @@ impl Stage {
                 None => None,
             }
         };
-        let ends = async { tokio::join!(self.browser.close(), node_ends) };
+        let browser_ends = OptionFuture::from(self.browser.take().map(Browser::close));
+        let ends = async { tokio::join!(browser_ends, node_ends) };
         let saw = || "a process that does not even die of SIGKILL".to_owned();
-        let ((), status) = edge::within("the end of the browser and the node", ends, saw).await?;
+        let (_, status) = edge::within("the end of the browser and the node", ends, saw).await?;
         self.evidence.extend(status.map(power::end_in_good_order));
         self.front.shutdown().await?;
         self.trace.check()?;

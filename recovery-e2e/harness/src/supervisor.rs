@@ -1,14 +1,18 @@
 //! The outer process: it starts the inner one, forwards signals to it, and when it has ended,
 //! however it ended, leaves nothing of it behind.
 
+use std::convert::Infallible;
 use std::env;
+use std::future::pending;
 use std::process::{ExitStatus, Stdio};
 
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::{Pid, Signal};
-use tokio::process::{Child, Command};
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, ChildStdin, Command};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
 
 use crate::descendants;
 use crate::journal::{self, JournalView};
@@ -25,12 +29,12 @@ pub fn inner_temp() -> Option<Utf8PathBuf> {
 
 /// Runs this command again as the inner process, below this one, and returns its exit code.
 ///
-/// When the inner process dies of a signal, the reports are made here, from the journal that it
-/// left in `out`.
+/// If it `pauses` for a person, Enter is handed on to it. When the inner process dies of a signal, the reports are made here, from the journal that it
+/// left in `out`, if it is one that leaves any.
 ///
 /// # Errors
 /// When the inner process cannot be started.
-pub fn supervise(out: &Utf8Path) -> anyhow::Result<u8> {
+pub fn supervise(out: Option<&Utf8Path>, pauses: bool) -> anyhow::Result<u8> {
     descendants::adopt_orphans().context("this kernel has no child subreaper")?;
     for swept in temp::sweep() {
         eprintln!("recovery-e2e: removed {swept}, which a dead run had left");
@@ -40,14 +44,15 @@ pub fn supervise(out: &Utf8Path) -> anyhow::Result<u8> {
         .enable_all()
         .build()
         .context("no runtime")?
-        .block_on(run_inner(temp.path()));
+        .block_on(run_inner(temp.path(), pauses));
     descendants::start_no_more();
     descendants::kill_all();
     let run_id = temp::run_id(temp.path()).to_owned();
     temp.close().context("the temporary folder cannot be removed")?;
-    Ok(match status?.code() {
-        Some(code) => u8::try_from(code).unwrap_or(1),
-        None => report_killed_run(out, &run_id)?,
+    Ok(match (status?.code(), out) {
+        (Some(code), _) => u8::try_from(code).unwrap_or(1),
+        (None, Some(out)) => report_killed_run(out, &run_id)?,
+        (None, None) => 1,
     })
 }
 
@@ -62,7 +67,7 @@ fn report_killed_run(out: &Utf8Path, run_id: &str) -> anyhow::Result<u8> {
     Ok(exit_code(&summary))
 }
 
-async fn run_inner(temp: &Utf8Path) -> anyhow::Result<ExitStatus> {
+async fn run_inner(temp: &Utf8Path, pauses: bool) -> anyhow::Result<ExitStatus> {
     let program = env::current_exe().context("where does this program stand?")?;
     let mut inner = Command::new(program)
         .args(env::args_os().skip(1))
@@ -74,10 +79,31 @@ async fn run_inner(temp: &Utf8Path) -> anyhow::Result<ExitStatus> {
         .process_group(0)
         .spawn()
         .context("the inner process does not start")?;
-    let lifeline = inner.stdin.take();
-    let status = forward_signals(&mut inner).await;
+    let mut lifeline = inner.stdin.take();
+    let enter = forward_enter(&mut lifeline, pauses);
+    let status = tokio::select! {
+        status = forward_signals(&mut inner) => status,
+        never = enter => match never {},
+    };
     drop(lifeline);
     status.context("the inner process cannot be waited for")
+}
+
+/// Hands on each Enter, for ever: the lifeline stays whole also when there is nothing more to read.
+async fn forward_enter(lifeline: &mut Option<ChildStdin>, pauses: bool) -> Infallible {
+    if let (Some(lifeline), true) = (lifeline, pauses) {
+        let (pressed, mut presses) = mpsc::unbounded_channel();
+        // A thread of its own: the runtime would not end before a read that it has begun.
+        std::thread::spawn(move || {
+            let mut lines = std::io::stdin().lines();
+            while lines.next().is_some_and(|line| line.is_ok() && pressed.send(()).is_ok()) {}
+        });
+        while presses.recv().await.is_some() {
+            // Nobody reads it any more when the inner process is about to end.
+            let _ = lifeline.write_all(b"\n").await;
+        }
+    }
+    pending().await
 }
 
 async fn forward_signals(inner: &mut Child) -> std::io::Result<ExitStatus> {

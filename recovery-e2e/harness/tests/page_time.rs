@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use recovery_e2e::deaths::Deaths;
 use recovery_e2e::front::{Front, FrontConfig, LocalPage};
 use recovery_e2e::redact::Redactor;
-use recovery_e2e::stage::browser::Browser;
+use recovery_e2e::stage::browser::{Browser, BrowserConfig};
 use recovery_e2e::stage::clock::{Clock, PageSettings};
 use recovery_e2e::stage::log::LogFile;
 use recovery_e2e::stage::page::Page;
@@ -31,6 +31,7 @@ impl Stand {
         let path = Utf8Path::from_path(folder.path()).unwrap();
         let redactor = Redactor::default();
         let front = Front::start(FrontConfig {
+            port: 0,
             upstream: None,
             pages: vec![LocalPage {
                 path: "/empty".to_owned(),
@@ -44,8 +45,16 @@ impl Stand {
         .await
         .unwrap();
         let log = path.join("browser.log");
-        let browser =
-            Browser::launch(&program, path, &log, &redactor, &Deaths::default()).await.unwrap();
+        let browser = Browser::launch(BrowserConfig {
+            program: &program,
+            headed: false,
+            folder: path,
+            log: &log,
+            redactor: &redactor,
+            deaths: &Deaths::default(),
+        })
+        .await
+        .unwrap();
         let console = LogFile::create(&path.join("console.log"), redactor).unwrap();
         let page = Page::new(&browser, settings, console).await.unwrap();
         let url = format!("{}/empty", front.origin());

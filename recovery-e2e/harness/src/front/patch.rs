@@ -38,6 +38,18 @@ pub(super) enum Misfit {
 }
 
 impl Patch {
+    /// These edits, each to the asset beside it: one patch for each asset.
+    pub fn group(edits: impl IntoIterator<Item = (String, Edit)>) -> Vec<Patch> {
+        let mut patches: Vec<Patch> = Vec::new();
+        for (asset, edit) in edits {
+            match patches.iter_mut().find(|patch| patch.asset == asset) {
+                Some(patch) => patch.edits.push(edit),
+                None => patches.push(Patch { asset, edits: vec![edit] }),
+            }
+        }
+        patches
+    }
+
     /// The patched text. All edits apply, or none.
     pub(super) fn apply(&self, text: &str) -> Result<String, Misfit> {
         let mut places = Vec::with_capacity(self.edits.len());

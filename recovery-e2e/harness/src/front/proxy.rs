@@ -37,6 +37,8 @@ const SEVERED_AT_ONCE: usize = 16;
 /// What a front is made with.
 #[derive(Debug)]
 pub struct FrontConfig {
+    /// The port of 127.0.0.1 to listen on; 0 takes a free one.
+    pub port: u16,
     /// Where requests go; without one, connections are broken off.
     pub upstream: Option<SocketAddr>,
     /// What the front answers itself.
@@ -63,9 +65,16 @@ pub struct LocalPage {
 /// The front could not be set up, or did not keep its records.
 #[derive(Debug, thiserror::Error)]
 pub enum FrontError {
-    /// No port on the loopback interface.
-    #[error("cannot listen on 127.0.0.1: {0}; check that the loopback interface is up")]
-    Listen(#[source] io::Error),
+    /// No such port on the loopback interface.
+    #[error(
+        "cannot listen on port {port} of 127.0.0.1: {source}; name another, 0 takes a free one"
+    )]
+    Listen {
+        /// The port that was asked for.
+        port: u16,
+        /// What the kernel says.
+        source: io::Error,
+    },
     /// A local page with a content type that is none.
     #[error("the page {path} has the content type {content_type:?}, which no header can carry")]
     ContentType {
@@ -111,16 +120,17 @@ pub(super) struct Page {
 }
 
 impl Front {
-    /// Listens on a free port of 127.0.0.1, and serves from now on.
+    /// Listens on 127.0.0.1, and serves from now on.
     ///
     /// # Errors
     /// [`FrontError`] when there is no port, no log, or a page that cannot be served.
     pub async fn start(config: FrontConfig) -> Result<Front, FrontError> {
         let pages = config.pages.into_iter().map(page).collect::<Result<_, _>>()?;
         let log = JsonLines::create(&config.requests_log, config.redactor)?;
-        let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
-        let listener = bound.map_err(FrontError::Listen)?;
-        let address = listener.local_addr().map_err(FrontError::Listen)?;
+        let failed = |source| FrontError::Listen { port: config.port, source };
+        let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, config.port)).await;
+        let listener = bound.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
         let ending = CancellationToken::new();
         let shared = Arc::new(Shared {
             ledger: Arc::new(Ledger::new(log, config.trace, ending.clone())),

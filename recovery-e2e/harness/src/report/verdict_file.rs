@@ -1,14 +1,15 @@
 //! `verdict.json`: what a case came to, beside its screenshots and its trace.
 
-use std::fs;
+use std::{fs, io};
 
-use camino::Utf8Path;
-use serde::Serialize;
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::{Deserialize, Serialize};
 
 use super::{ReportError, write};
 use crate::files;
 use crate::journal::{BrowserInfo, Case, CaseResult};
 use crate::redact::Redactor;
+use crate::stage::clock::PageSettings;
 
 /// The file's name in the folder of the case.
 pub const VERDICT_FILE: &str = "verdict.json";
@@ -44,4 +45,76 @@ pub fn write_verdict_file(
     let path = dir.join(VERDICT_FILE);
     fs::create_dir_all(dir).map_err(|source| ReportError::Write { path: path.clone(), source })?;
     write(&path, &content)
+}
+
+/// What a verdict file tells of how to come to the same verdict.
+#[derive(Debug, Deserialize)]
+pub struct ToldVerdict {
+    /// The case.
+    pub case: Case,
+    /// The browser that it ran in.
+    pub browser: BrowserInfo,
+    /// How its page was set up.
+    pub page: PageSettings,
+}
+
+/// There is no verdict to come to again.
+#[derive(Debug, thiserror::Error)]
+pub enum VerdictFileError {
+    /// No such file.
+    #[error(
+        "there is no verdict in {dir}: {source}; name the folder of a case, such as \
+         target/e2e/scenarios/restart"
+    )]
+    Read {
+        /// The folder.
+        dir: Utf8PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is no verdict of this version.
+    #[error("{path} is no verdict that this version can read: {source}; run the scenario itself")]
+    Parse {
+        /// The file.
+        path: Utf8PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}
+
+/// Reads the verdict in `dir`, the folder of a case, or what is left of its path without the
+/// folder `scenarios` or `controls`.
+///
+/// # Errors
+/// [`VerdictFileError`].
+pub fn read_verdict_file(dir: &Utf8Path) -> Result<ToldVerdict, VerdictFileError> {
+    let path = places(dir).into_iter().find(|path| path.exists()).unwrap_or(dir.join(VERDICT_FILE));
+    let text =
+        fs::read(&path).map_err(|source| VerdictFileError::Read { dir: dir.to_owned(), source })?;
+    serde_json::from_slice(&text).map_err(|source| VerdictFileError::Parse { path, source })
+}
+
+/// Where the verdict may be, the nearest first.
+fn places(dir: &Utf8Path) -> Vec<Utf8PathBuf> {
+    let below = dir.ancestors().skip(1).take(2).flat_map(|out| {
+        let name = dir.strip_prefix(out).unwrap_or(dir);
+        ["scenarios", "controls"].map(|top| out.join(top).join(name).join(VERDICT_FILE))
+    });
+    [dir.join(VERDICT_FILE)].into_iter().chain(below).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_found_with_and_without_the_folder_that_all_cases_of_its_kind_stand_in() {
+        let found = |dir: &str, file: &str| {
+            assert!(places(dir.into()).iter().any(|path| path == file), "{dir}");
+        };
+        found("out/scenarios/restart", "out/scenarios/restart/verdict.json");
+        found("out/restart", "out/scenarios/restart/verdict.json");
+        found("out/storm/steps", "out/controls/storm/steps/verdict.json");
+        found("restart", "scenarios/restart/verdict.json");
+    }
 }

@@ -17,7 +17,7 @@ use crate::stage::log::{LogError, LogFile};
 ///
 /// The first three keep a page that nobody looks at as quick as one that somebody does; the others
 /// keep the browser from doing anything of its own, and from asking anything of the machine.
-const FLAGS: [&str; 15] = [
+const FLAGS: [&str; 14] = [
     "--disable-background-timer-throttling",
     "--disable-renderer-backgrounding",
     "--disable-backgrounding-occluded-windows",
@@ -26,7 +26,6 @@ const FLAGS: [&str; 15] = [
     "--disable-extensions",
     "--disable-gpu",
     "--disable-sync",
-    "--headless=new",
     "--hide-scrollbars",
     "--mute-audio",
     "--no-default-browser-check",
@@ -44,6 +43,22 @@ const LISTENING: &str = "DevTools listening on ";
 /// The least room in /dev/shm that tabs are trusted with, in bytes: containers often have 64 MiB,
 /// and tabs crash there.
 const MIN_SHM: u64 = 256 << 20;
+
+/// How a browser is started.
+pub struct BrowserConfig<'a> {
+    /// The program.
+    pub program: &'a Utf8Path,
+    /// Whether people see its window.
+    pub headed: bool,
+    /// The folder for its fresh profile.
+    pub folder: &'a Utf8Path,
+    /// Where what it prints goes.
+    pub log: &'a Utf8Path,
+    /// Knows what must not stand there.
+    pub redactor: &'a Redactor,
+    /// Told if it ends by itself.
+    pub deaths: &'a Deaths,
+}
 
 /// A browser that is of no use to a scenario.
 #[derive(Debug, thiserror::Error)]
@@ -86,27 +101,24 @@ pub enum BrowserError {
 /// A running browser. Dropping it kills all of its processes.
 pub struct Browser {
     process: Process,
+    /// Of its DevTools, a WebSocket's.
+    address: String,
     connection: chromiumoxide::Browser,
     /// Polls the connection all the time: without that no command is ever answered.
     handler: JoinHandle<()>,
 }
 
 impl Browser {
-    /// Starts `program` with a fresh profile in `folder`; what it prints goes to `log`,
-    /// and `deaths` is told if it ends by itself.
+    /// Starts a browser with a fresh profile.
     ///
     /// # Errors
     /// When it cannot be started or is no browser.
-    pub async fn launch(
-        program: &Utf8Path,
-        folder: &Utf8Path,
-        log: &Utf8Path,
-        redactor: &Redactor,
-        deaths: &Deaths,
-    ) -> Result<Browser, BrowserError> {
+    pub async fn launch(config: BrowserConfig<'_>) -> Result<Browser, BrowserError> {
+        let BrowserConfig { program, headed, folder, log, redactor, deaths } = config;
         let mut command = Command::new(program);
         command
             .args(FLAGS)
+            .args((!headed).then_some("--headless=new"))
             .args(flags_of_this_machine())
             .arg(format!("--window-size={},{}", WINDOW.0, WINDOW.1))
             .arg(format!("--user-data-dir={}", folder.join("profile")))
@@ -127,11 +139,16 @@ impl Browser {
             })?;
 
         let config = HandlerConfig { viewport: None, ..HandlerConfig::default() };
-        let (connection, mut events) =
-            bounded("a connection", chromiumoxide::Browser::connect_with_config(address, config))
-                .await?;
+        let connect = chromiumoxide::Browser::connect_with_config(address.clone(), config);
+        let (connection, mut events) = bounded("a connection", connect).await?;
         let handler = tokio::spawn(async move { while events.next().await.is_some() {} });
-        Ok(Browser { process, connection, handler })
+        Ok(Browser { process, address, connection, handler })
+    }
+
+    /// Where a person's browser finds its DevTools.
+    pub fn devtools(&self) -> String {
+        let host = self.address.split('/').nth(2).unwrap_or_default();
+        format!("http://{host}/json/list")
     }
 
     /// What the browser says it is, as `HeadlessChrome/156.0.1.2`.

@@ -34,7 +34,7 @@ impl Clock {
 }
 
 /// What a page depends on besides its code.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct PageSettings {
     /// The window's width in CSS pixels.
     pub width: u32,

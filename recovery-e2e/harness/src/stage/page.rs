@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use chromiumoxide::cdp::browser_protocol::network;
@@ -52,6 +53,7 @@ pub struct Page {
     inner: chromiumoxide::Page,
     exceptions: Arc<AtomicU64>,
     fences: Arc<AtomicU64>,
+    slow_mo: Duration,
 }
 
 /// How a wait inside the page ended.
@@ -102,7 +104,13 @@ impl Page {
                 }
             }
         });
-        Ok(Page { inner, exceptions, fences: Arc::default() })
+        Ok(Page { inner, exceptions, fences: Arc::default(), slow_mo: Duration::ZERO })
+    }
+
+    /// The same page, with a wait before everything that is done to it.
+    #[must_use]
+    pub fn slowed(self, slow_mo: Duration) -> Page {
+        Page { slow_mo, ..self }
     }
 
     /// Goes to `url` and waits until it is loaded.
@@ -146,6 +154,20 @@ impl Page {
     pub async fn tell(&self, what: &str, expression: &str) -> Result<(), PageError> {
         let script = format!("Promise.resolve({expression}).then(() => true)");
         self.eval::<bool>(what, &script).await.map(drop)
+    }
+
+    /// Does something to the page, as a person would, and gives the value of the expression that
+    /// does it. Before it, whoever watches has time to look.
+    ///
+    /// # Errors
+    /// As [`Page::eval`].
+    pub async fn act<T: DeserializeOwned>(
+        &self,
+        what: &str,
+        expression: &str,
+    ) -> Result<T, PageError> {
+        tokio::time::sleep(self.slow_mo).await;
+        self.eval(what, expression).await
     }
 
     /// A number that no other fence of this page has.

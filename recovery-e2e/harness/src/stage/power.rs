@@ -2,6 +2,7 @@
 
 use std::process::ExitStatus;
 
+use crate::deaths::Deaths;
 use crate::stage::control::Control;
 use crate::stage::node::Node;
 use crate::stage::wire::Wire;
@@ -40,6 +41,17 @@ impl Stage {
         self.front.point_at(node.address());
         self.node = Some(node);
         Ok(())
+    }
+
+    /// After the node has died unasked: kills what it left, and starts it again on the same data
+    /// behind the same origin. `deaths` is told of the next time.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub async fn revive_node(&mut self, deaths: &Deaths) -> Result<(), StageError> {
+        self.kill_node().await?;
+        self.node_config.deaths = deaths.clone();
+        self.start_node().await
     }
 
     /// The id of the node's process, which a restart changes.

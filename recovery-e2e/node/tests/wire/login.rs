@@ -135,7 +135,7 @@ async fn the_client_is_served_byte_for_byte_and_nothing_beside_it() {
     let node = Folder::new().start(&[]).await;
     let web = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../web/static");
     for (path, file) in [("/", "index.html"), ("/ws/x", "ws.html")] {
-        let expected = std::fs::read(web.join(file)).unwrap();
+        let expected = fs::read(web.join(file)).unwrap();
         let response = node.request(Method::GET, path).send().await.unwrap();
         assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8");
         assert_eq!(response.headers()["cache-control"], "no-cache");

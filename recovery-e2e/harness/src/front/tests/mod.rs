@@ -37,6 +37,7 @@ impl Stand {
         let upstream = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let path = |name| Utf8PathBuf::from_path_buf(folder.path().join(name)).unwrap();
         let front = Front::start(FrontConfig {
+            port: 0,
             upstream: Some(upstream.local_addr().unwrap()),
             pages: vec![LocalPage {
                 path: "/recovery".to_owned(),

@@ -106,7 +106,7 @@ impl Pane {
     /// Clicks the rewind button of a user row, and tells what stood at that very moment.
     pub async fn click_rewind(&self, row: usize) -> Result<Seen, StageError> {
         let script = format!("__e2e.clickRewind({row})");
-        Ok(self.page.eval("a click on a rewind button", &script).await?)
+        Ok(self.page.act("a click on a rewind button", &script).await?)
     }
 
     /// The same, at the first moment at which a condition on the pane's state, `s`, holds: for a
@@ -125,7 +125,8 @@ impl Pane {
     /// Writes a message and sends it, as a person would.
     pub async fn write(&self, message: &str) -> Result<(), StageError> {
         let message = serde_json::Value::from(message);
-        Ok(self.page.tell("a message", &format!("__e2e.write({message})")).await?)
+        let script = format!("(__e2e.write({message}), true)");
+        Ok(self.page.act::<bool>("a message", &script).await.map(drop)?)
     }
 
     /// How often a text stands in the transcript.
@@ -171,7 +172,7 @@ impl Pane {
     /// Hides the page, and makes sure that the pane has dropped its transport; tells what stood
     /// right after.
     pub async fn hide(&self, stage: &mut Stage) -> Result<Seen, StageError> {
-        let seen: Seen = self.page.eval("a hidden page", "__e2e.setHidden(true)").await?;
+        let seen: Seen = self.page.act("a hidden page", "__e2e.setHidden(true)").await?;
         stage.require("hidden, the pane has no transport", seen.ready_state.is_none(), &seen);
         Ok(seen)
     }
@@ -179,7 +180,7 @@ impl Pane {
     /// Shows the page again, and waits until the pane's stream is open and its replay has ended.
     pub async fn show(&self) -> Result<(), StageError> {
         let before = self.frames("replay_complete").await?;
-        self.page.tell("a shown page", "__e2e.setHidden(false)").await?;
+        let _: Seen = self.page.act("a shown page", "__e2e.setHidden(false)").await?;
         self.until("a reopened stream", "s.readyState === EventSource.OPEN").await?;
         self.until_frames("replay_complete", before + 1).await
     }
