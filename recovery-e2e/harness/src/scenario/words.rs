@@ -39,21 +39,6 @@ pub async fn seed_three_turns(
     Ok(ws)
 }
 
-/// The pane of [`seed_three_turns`], painted, with an open stream and frozen time.
-pub async fn open_seeded(
-    stage: &mut Stage,
-    name: &str,
-    further: Vec<Reply>,
-) -> Result<Pane, StageError> {
-    stage.phase("seed");
-    let ws = seed_three_turns(stage, name, further).await?;
-    stage.phase("first paint");
-    let pane = Pane::open(stage, ws, 3).await?;
-    stage.screenshot("first-paint").await?;
-    pane.freeze().await?;
-    Ok(pane)
-}
-
 /// Rewinds two of three turns, fails the refetch that follows, and holds the one retry of it; the
 /// stale rows stand meanwhile.
 pub async fn hold_retry_of_failed_rewind(stage: &Stage, pane: &Pane) -> Result<Held, StageError> {
