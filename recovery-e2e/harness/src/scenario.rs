@@ -35,6 +35,8 @@ pub struct Scenario {
     pub family: &'static str,
     /// What it proves, in one sentence.
     pub proves: &'static str,
+    /// What is seen besides the stamp's own numbers, or its outcome is inconclusive.
+    pub proof: &'static str,
     /// The stamp of a success, in full.
     pub success: &'static str,
     /// The defects under which it must fail.
@@ -106,6 +108,7 @@ mod tests {
         for scenario in REGISTRY {
             let success: Stamp = scenario.success.parse().unwrap();
             assert!(success.is_ready(), "{}", scenario.name);
+            assert!(!scenario.proof.is_empty(), "{} rests on nothing", scenario.name);
             assert!(!scenario.controls.is_empty(), "{} cannot be seen failing", scenario.name);
             for control in scenario.controls {
                 let predicted: Stamp = control.predicted.parse().unwrap();

@@ -12,6 +12,8 @@ pub const SCENARIO: Scenario = Scenario {
     name: "await-window-gate",
     family: "interactive",
     proves: "a snapshot that arrives after the transport has fallen is not rendered",
+    proof: "the refetch was answered 200 after the transport had fallen, and the pane healed \
+            before a fourth turn",
     success: "RECOVERY-READY-AWAITGATE-rows3-latch1",
     controls: &[Control {
         name: "no-render-gate",

@@ -12,6 +12,8 @@ pub const SCENARIO: Scenario = Scenario {
     name: "hidden-retry",
     family: "interactive",
     proves: "a retry that falls due without a transport fetches nothing, and showing heals",
+    proof: "the retry was armed when the page was hidden, its time passed without a transport, \
+            and the node told nothing new before the heal",
     success: "RECOVERY-READY-HIDDENRETRY-hidden0-heal1",
     controls: &[Control {
         name: "retry-ignores-the-transport",

@@ -12,6 +12,8 @@ pub const SCENARIO: Scenario = Scenario {
     name: "reconnect-in-await",
     family: "interactive",
     proves: "a turn that both a snapshot and the replay of a new connection hold stands once",
+    proof: "a turn was taken in the gap, and the refetch was still open when the replay of the \
+            new connection had come, then answered 200",
     success: "RECOVERY-READY-RECONNECTAWAIT-dupes1-healed1",
     controls: &[Control {
         name: "no-generation-and-no-row-id",

@@ -12,6 +12,8 @@ pub const SCENARIO: Scenario = Scenario {
     name: "rewind-failed-window",
     family: "interactive",
     proves: "a failed refetch leaves the rows and their gate shut until a retry heals both",
+    proof: "at the second click the refetch had failed over three stale rows, and a fence stood \
+            between it and the retry",
     success: "RECOVERY-READY-REWINDFAIL-posts2-heal1",
     controls: &[Control {
         name: "gate-is-the-quiesce",

@@ -12,6 +12,8 @@ pub const SCENARIO: Scenario = Scenario {
     name: "rewind-window",
     family: "interactive",
     proves: "a rewind clicked while the transcript is being refetched never reaches the node",
+    proof: "the refetch was held over three stale rows at the second click, and a fence stood \
+            after that click",
     success: "RECOVERY-READY-REWINDWIN-posts1",
     controls: &[Control {
         name: "gate-is-busy-alone",

@@ -12,6 +12,7 @@ pub const SCENARIO: Scenario = Scenario {
     name: "stale-backstop",
     family: "interactive",
     proves: "after two failed refetches the next idle edge heals, without a new connection",
+    proof: "refetch and retry had both failed over three stale rows before the idle edge came",
     success: "RECOVERY-READY-STALEBACKSTOP-heal1-sse0",
     controls: &[
         Control {
