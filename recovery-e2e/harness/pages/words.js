@@ -86,6 +86,15 @@ export function wordsFor(root, state) {
     return seen;
   }
 
+  // Whether a person is offered to try again.
+  function asks() {
+    return root.querySelector(".history-handoff-repair")?.checkVisibility() ?? false;
+  }
+
+  function clickRetry() {
+    root.querySelector(".history-handoff-retry").click();
+  }
+
   // Writes a message and sends it, with the events that a person's keys and click bring.
   function write(message) {
     const input = root.querySelector(".composer-input");
@@ -105,7 +114,8 @@ export function wordsFor(root, state) {
   }
 
   return {
-    timing, look, bubbles, tools, output, count, until, clickRewind, write, setHidden, fence, frame, passWallTime,
+    timing, look, bubbles, tools, output, count, until, clickRewind, asks, clickRetry, write, setHidden, fence, frame,
+    passWallTime,
   };
 }
 

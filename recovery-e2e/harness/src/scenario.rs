@@ -3,6 +3,7 @@
 mod await_window_gate;
 mod destroy_invalidation;
 mod fail_refetch;
+mod handoff_repair_budget;
 mod hidden_retry;
 mod reconnect_in_await;
 mod restart;
@@ -81,7 +82,7 @@ impl Control {
 }
 
 /// All scenarios, in the order of the catalogue.
-pub const REGISTRY: [&Scenario; 11] = [
+pub const REGISTRY: [&Scenario; 12] = [
     &storm::SCENARIO,
     &restart::SCENARIO,
     &fail_refetch::SCENARIO,
@@ -93,6 +94,7 @@ pub const REGISTRY: [&Scenario; 11] = [
     &await_window_gate::SCENARIO,
     &destroy_invalidation::SCENARIO,
     &reconnect_in_await::SCENARIO,
+    &handoff_repair_budget::SCENARIO,
 ];
 
 #[cfg(test)]

@@ -4,12 +4,13 @@ mod pane;
 
 use hyper::StatusCode;
 
+use crate::edge;
 use crate::front::{Class, Hold};
 use crate::model::Reply;
 use crate::stage::wire::{Follower, WsId};
 use crate::stage::{Stage, StageError};
 
-pub use pane::{Pane, Tools};
+pub use pane::{Mounted, Pane, Sight, Tools};
 
 /// The longest wait before a failed refetch is tried again, in the client's own terms.
 pub const STALE_RETRY: &str = "t.STALE_RETRY_MS + t.STALE_RETRY_JITTER_MS";
@@ -66,6 +67,19 @@ impl Held {
     /// Lets them go on.
     pub fn release(&self) {
         self.hold.release();
+    }
+
+    /// Waits until each is answered, also one that nobody waits for any more.
+    pub async fn answered(&self, stage: &Stage) -> Result<(), StageError> {
+        let mut counters = stage.front.counters();
+        let all = async {
+            while self.statuses(stage).contains(&None) {
+                // The front outlives the stage's borrow: there is always somebody to tell.
+                let _ = counters.changed().await;
+            }
+        };
+        let saw = || format!("{:?}", self.statuses(stage));
+        Ok(edge::within("the answers to what was held", all, saw).await?)
     }
 
     /// The status of each answer, none while there is no answer.

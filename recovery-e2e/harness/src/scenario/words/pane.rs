@@ -234,6 +234,21 @@ impl<S: Sight> Mounted<S> {
         Ok(())
     }
 
+    /// How many user rows are painted.
+    pub async fn rows(&self) -> Result<u64, StageError> {
+        Ok(self.page.eval("its user rows", "__e2e.look().rows").await?)
+    }
+
+    /// Whether the pane asks the person what to do, since it will not become true by itself.
+    pub async fn asks(&self) -> Result<bool, StageError> {
+        Ok(self.page.eval("the offer of a repair", "__e2e.asks()").await?)
+    }
+
+    /// Has it make the one attempt that a person may ask for, as their click would.
+    pub async fn click_retry(&self) -> Result<(), StageError> {
+        Ok(self.page.tell("a click on the retry button", "__e2e.clickRetry()").await?)
+    }
+
     /// Whether the pane stands in the document.
     pub async fn is_attached(&self) -> Result<bool, StageError> {
         Ok(self.page.eval("the pane's place", "__e2e.pane.el.isConnected").await?)
