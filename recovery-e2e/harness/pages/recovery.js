@@ -1,10 +1,15 @@
-// The page that a scenario drives: one interactive pane of the client under test.
+// The page that a scenario drives: one interactive pane of the client under test, or two of the same
+// workstream.
 
 import { createInteractivePane } from "/static/pane/interactive.js";
 import { wordsFor } from "/words.js";
 
-const root = document.querySelector("#pane");
-const wsId = new URLSearchParams(location.search).get("ws_id");
-const pane = createInteractivePane({ wsId, root });
+const query = new URLSearchParams(location.search);
 
-window.__e2e = { ...wordsFor(root, () => pane.state()), pane, connected: pane.connect() };
+function mount(root) {
+  const pane = createInteractivePane({ wsId: query.get("ws_id"), root });
+  return { ...wordsFor(root, () => pane.state()), pane, connected: pane.connect() };
+}
+
+window.__e2e = mount(document.querySelector("#pane"));
+if (query.has("peer")) __e2e.peer = mount(document.body.appendChild(document.createElement("main")));

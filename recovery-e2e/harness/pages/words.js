@@ -39,6 +39,20 @@ export function wordsFor(root, state) {
     return root.querySelector(".pane-messages").textContent.split(text).length - 1;
   }
 
+  // What stands in the transcript: whom each user row belongs to, and what each call has brought.
+  function shown() {
+    const users = userRows().map((row) => ({
+      rowId: row.dataset.rowId ?? null,
+      sendId: row.dataset.clientSendId ?? null,
+      text: row.querySelector(".msg-user-text").textContent,
+    }));
+    const calls = [...root.querySelectorAll(".conv-row[data-call-id]")].map((row) => ({
+      id: row.dataset.callId,
+      output: row.querySelector(":scope > .tool-output")?.textContent ?? "",
+    }));
+    return { users, calls };
+  }
+
   // What a scenario sees of the pane, taken in one task.
   function look() {
     const empty = root.querySelector(".empty-state")?.checkVisibility() ?? false;
@@ -114,7 +128,7 @@ export function wordsFor(root, state) {
   }
 
   return {
-    timing, look, bubbles, tools, output, count, until, clickRewind, asks, clickRetry, write, setHidden, fence, frame,
+    timing, look, bubbles, tools, output, count, shown, until, clickRewind, asks, clickRetry, write, setHidden, fence, frame,
     passWallTime,
   };
 }

@@ -12,6 +12,8 @@ mod rewind_window;
 mod stale_backstop;
 mod stale_ref_reload;
 mod storm;
+mod tool_turn_two_pane;
+mod user_turn_two_pane;
 mod words;
 
 use std::pin::Pin;
@@ -82,7 +84,7 @@ impl Control {
 }
 
 /// All scenarios, in the order of the catalogue.
-pub const REGISTRY: [&Scenario; 12] = [
+pub const REGISTRY: [&Scenario; 14] = [
     &storm::SCENARIO,
     &restart::SCENARIO,
     &fail_refetch::SCENARIO,
@@ -95,6 +97,8 @@ pub const REGISTRY: [&Scenario; 12] = [
     &destroy_invalidation::SCENARIO,
     &reconnect_in_await::SCENARIO,
     &handoff_repair_budget::SCENARIO,
+    &user_turn_two_pane::SCENARIO,
+    &tool_turn_two_pane::SCENARIO,
 ];
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The vocabulary of the scenarios: the few things that they do and wait for.
 
 mod pane;
+mod two;
 
 use hyper::StatusCode;
 
@@ -11,6 +12,7 @@ use crate::stage::wire::{Follower, WsId};
 use crate::stage::{Stage, StageError};
 
 pub use pane::{Mounted, Pane, Sight, Tools};
+pub use two::{Shown, Traffic, TwoPanes, each_stream_asked};
 
 /// The longest wait before a failed refetch is tried again, in the client's own terms.
 pub const STALE_RETRY: &str = "t.STALE_RETRY_MS + t.STALE_RETRY_JITTER_MS";
