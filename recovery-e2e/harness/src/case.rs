@@ -112,7 +112,7 @@ async fn on_a_stage(
     let deaths = Deaths::default();
     let config = StageConfig {
         port: 0,
-        browser: Some(Utf8Path::new(&common.browser.path)),
+        browser: Some(&common.browser),
         headed: common.watching.headed,
         slow_mo: common.watching.slow_mo,
         node: &common.node,

@@ -3,6 +3,7 @@
 mod await_window_gate;
 mod destroy_invalidation;
 mod fail_refetch;
+mod handoff_repair_budget;
 mod hidden_retry;
 mod reconnect_in_await;
 mod restart;
@@ -11,6 +12,8 @@ mod rewind_window;
 mod stale_backstop;
 mod stale_ref_reload;
 mod storm;
+mod tool_turn_two_pane;
+mod user_turn_two_pane;
 pub mod words;
 
 use std::pin::Pin;
@@ -35,6 +38,8 @@ pub struct Scenario {
     pub family: &'static str,
     /// What it proves, in one sentence.
     pub proves: &'static str,
+    /// What is seen besides the stamp's own numbers, or its outcome is inconclusive.
+    pub proof: &'static str,
     /// The stamp of a success, in full.
     pub success: &'static str,
     /// The defects under which it must fail.
@@ -74,7 +79,7 @@ impl Control {
 }
 
 /// All scenarios, in the order of the catalogue.
-pub const REGISTRY: [&Scenario; 11] = [
+pub const REGISTRY: [&Scenario; 14] = [
     &storm::SCENARIO,
     &restart::SCENARIO,
     &fail_refetch::SCENARIO,
@@ -86,6 +91,9 @@ pub const REGISTRY: [&Scenario; 11] = [
     &await_window_gate::SCENARIO,
     &destroy_invalidation::SCENARIO,
     &reconnect_in_await::SCENARIO,
+    &handoff_repair_budget::SCENARIO,
+    &user_turn_two_pane::SCENARIO,
+    &tool_turn_two_pane::SCENARIO,
 ];
 
 #[cfg(test)]
@@ -101,6 +109,7 @@ mod tests {
         for scenario in REGISTRY {
             let success: Stamp = scenario.success.parse().unwrap();
             assert!(success.is_ready(), "{}", scenario.name);
+            assert!(!scenario.proof.is_empty(), "{} rests on nothing", scenario.name);
             assert!(!scenario.controls.is_empty(), "{} cannot be seen failing", scenario.name);
             for control in scenario.controls {
                 let predicted: Stamp = control.predicted.parse().unwrap();

@@ -19,7 +19,7 @@ use hyper::body::Bytes;
 use crate::deaths::Deaths;
 use crate::edge::{self, EdgeMissed};
 use crate::front::{Front, FrontConfig, FrontError, LocalPage};
-use crate::journal::Phase;
+use crate::journal::{BrowserInfo, Phase};
 use crate::model::{ModelError, ModelServer, Reply, Script};
 use crate::redact::Redactor;
 use crate::trace::{Trace, TraceError};
@@ -74,7 +74,7 @@ pub struct StageConfig<'a> {
     /// The port of 127.0.0.1 at which the front listens; 0 takes a free one.
     pub port: u16,
     /// The browser to start; none where a person brings one.
-    pub browser: Option<&'a Utf8Path>,
+    pub browser: Option<&'a BrowserInfo>,
     /// Whether people see its window.
     pub headed: bool,
     /// How long to wait before everything that is done to the page.
@@ -176,8 +176,9 @@ impl Stage {
         };
         let node = Node::start(&node_config);
         let browser_log = config.artifacts.join("browser.log");
-        let browser = config.browser.map(|program| BrowserConfig {
-            program,
+        let browser = config.browser.map(|browser| BrowserConfig {
+            program: Utf8Path::new(&browser.path),
+            sandbox: browser.sandbox,
             headed: config.headed,
             folder: config.temp,
             log: &browser_log,
@@ -334,17 +335,17 @@ impl Stage {
 
 /// The harness's own pages, served at the front's origin.
 fn own_pages() -> Vec<LocalPage> {
-    let page = |path: &str, content_type: &str, body: &'static str| LocalPage {
+    const PAGE: &str = "text/html; charset=utf-8";
+    const SCRIPT: &str = "text/javascript; charset=utf-8";
+    [
+        ("/recovery", PAGE, include_str!("../pages/recovery.html")),
+        ("/recovery.js", SCRIPT, include_str!("../pages/recovery.js")),
+        ("/words.js", SCRIPT, include_str!("../pages/words.js")),
+    ]
+    .map(|(path, content_type, body)| LocalPage {
         path: path.to_owned(),
         content_type: content_type.to_owned(),
         body: Bytes::from_static(body.as_bytes()),
-    };
-    vec![
-        page("/recovery", "text/html; charset=utf-8", include_str!("../pages/recovery.html")),
-        page(
-            "/recovery.js",
-            "text/javascript; charset=utf-8",
-            include_str!("../pages/recovery.js"),
-        ),
-    ]
+    })
+    .into()
 }

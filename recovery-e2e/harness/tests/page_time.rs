@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use recovery_e2e::deaths::Deaths;
 use recovery_e2e::front::{Front, FrontConfig, LocalPage};
 use recovery_e2e::redact::Redactor;
-use recovery_e2e::stage::browser::{Browser, BrowserConfig};
+use recovery_e2e::stage::browser::{Browser, BrowserConfig, Sandbox};
 use recovery_e2e::stage::clock::{Clock, PageSettings};
 use recovery_e2e::stage::log::LogFile;
 use recovery_e2e::stage::page::Page;
@@ -47,6 +47,7 @@ impl Stand {
         let log = path.join("browser.log");
         let browser = Browser::launch(BrowserConfig {
             program: &program,
+            sandbox: Sandbox::of_this_user(),
             headed: false,
             folder: path,
             log: &log,

@@ -12,6 +12,8 @@ pub const SCENARIO: Scenario = Scenario {
     name: "destroy-invalidation",
     family: "interactive",
     proves: "a load that ends after its pane was destroyed opens no stream",
+    proof: "no stream had been opened when the pane was destroyed, and its load came to an end \
+            after that",
     success: "RECOVERY-READY-DESTROYINVAL-sse0-vis0",
     controls: &[Control {
         name: "destroy-leaves-the-load-valid",

@@ -13,6 +13,8 @@ pub const SCENARIO: Scenario = Scenario {
     name: "fail-refetch",
     family: "interactive",
     proves: "a reload that fails after a restart leaves every row, and the next one heals",
+    proof: "the stale rows were seen while the fetch that healed them was still held, and that \
+            fetch was answered 200",
     success: "RECOVERY-READY-FAILFETCH-stale1-healed1",
     controls: &[Control {
         name: "wiped-before-the-fetch",

@@ -14,6 +14,8 @@ pub const SCENARIO: Scenario = Scenario {
     name: "restart",
     family: "interactive",
     proves: "a page that was hidden over a restart shows the turn that it missed, once",
+    proof: "it was hidden while a tool was at work, with a live cursor, and the redial carried \
+            that cursor to another process",
     success: "RECOVERY-READY-RESTART-rows1-trunc1",
     controls: &[Control {
         name: "cursor-is-not-captured",

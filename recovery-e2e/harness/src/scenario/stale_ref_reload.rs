@@ -13,6 +13,8 @@ pub const SCENARIO: Scenario = Scenario {
     name: "stale-ref-reload",
     family: "interactive",
     proves: "an answer that was cut off never takes in the text of the next one",
+    proof: "one bubble was live when its transport fell, and no history was answered before the \
+            second answer had painted",
     success: "RECOVERY-READY-STALEREF-fresh1",
     controls: &[Control {
         name: "refs-survive-a-reload",

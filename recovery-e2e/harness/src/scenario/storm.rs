@@ -13,6 +13,7 @@ pub const SCENARIO: Scenario = Scenario {
     name: "storm",
     family: "interactive",
     proves: "calls that run at once all stand, and an agent's steps stand within its card",
+    proof: "four commands stood in one gate at the same time",
     success: "RECOVERY-READY-STORM-5-nested-2",
     controls: &[Control {
         name: "steps-ignore-their-agent",

@@ -4,6 +4,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use chromiumoxide::error::CdpError;
 use chromiumoxide::handler::HandlerConfig;
 use futures_util::StreamExt;
+use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 use tokio::task::JoinHandle;
 
@@ -44,10 +45,43 @@ const LISTENING: &str = "DevTools listening on ";
 /// and tabs crash there.
 const MIN_SHM: u64 = 256 << 20;
 
+/// Whether the browser keeps its processes in its own sandbox.
+///
+/// It guards this machine against a page. The pages here are the node's own, so a run without it
+/// is no less of a proof; but it is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sandbox {
+    /// It does.
+    On,
+    /// Chromium refuses to sandbox root's processes.
+    OffForRoot,
+    /// This machine lets this user make no user namespace, as Ubuntu 24.04 and many containers do.
+    OffForMachine,
+}
+
+impl Sandbox {
+    /// The best that this user can hope for.
+    pub fn of_this_user() -> Sandbox {
+        if rustix::process::geteuid().is_root() { Sandbox::OffForRoot } else { Sandbox::On }
+    }
+
+    /// What to tell a person of it.
+    pub fn told(self) -> &'static str {
+        match self {
+            Sandbox::On => "on",
+            Sandbox::OffForRoot => "off, as root runs it",
+            Sandbox::OffForMachine => "off, as this machine forbids user namespaces",
+        }
+    }
+}
+
 /// How a browser is started.
 pub struct BrowserConfig<'a> {
     /// The program.
     pub program: &'a Utf8Path,
+    /// Whether it keeps its processes in its own sandbox.
+    pub sandbox: Sandbox,
     /// Whether people see its window.
     pub headed: bool,
     /// The folder for its fresh profile.
@@ -114,12 +148,13 @@ impl Browser {
     /// # Errors
     /// When it cannot be started or is no browser.
     pub async fn launch(config: BrowserConfig<'_>) -> Result<Browser, BrowserError> {
-        let BrowserConfig { program, headed, folder, log, redactor, deaths } = config;
+        let BrowserConfig { program, sandbox, headed, folder, log, redactor, deaths } = config;
         let mut command = Command::new(program);
         command
             .args(FLAGS)
             .args((!headed).then_some("--headless=new"))
-            .args(flags_of_this_machine())
+            .args((sandbox != Sandbox::On).then_some("--no-sandbox"))
+            .args(shm_is_small().then_some("--disable-dev-shm-usage"))
             .arg(format!("--window-size={},{}", WINDOW.0, WINDOW.1))
             .arg(format!("--user-data-dir={}", folder.join("profile")))
             .env("XDG_CONFIG_HOME", folder.join("config"))
@@ -195,16 +230,7 @@ pub(super) async fn bounded<T>(
         })
 }
 
-/// What this machine needs besides.
-fn flags_of_this_machine() -> Vec<&'static str> {
-    let mut flags = Vec::new();
-    if rustix::process::geteuid().is_root() {
-        // Chromium refuses to sandbox root's processes.
-        flags.push("--no-sandbox");
-    }
+fn shm_is_small() -> bool {
     let room = rustix::fs::statvfs("/dev/shm").map_or(0, |stat| stat.f_blocks * stat.f_frsize);
-    if room < MIN_SHM {
-        flags.push("--disable-dev-shm-usage");
-    }
-    flags
+    room < MIN_SHM
 }
