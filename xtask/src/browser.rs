@@ -8,6 +8,7 @@ use pico_args::Arguments;
 use xshell::Shell;
 
 use crate::install::{Installer, Missing, find, is_program};
+use crate::nix;
 
 /// Programs on PATH that speak the DevTools protocol, the cheapest to start first.
 const ON_PATH: [&str; 6] = [
@@ -23,9 +24,12 @@ const ON_PATH: [&str; 6] = [
 const PACKAGES: [&str; 2] = ["chromium-headless-shell", "fonts-dejavu-core"];
 
 /// What the caller asked for.
+#[derive(Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Whatever is found first.
+    /// The pinned one where Nix brings it, else one of this machine.
     Any,
+    /// The one that the flake pins, and no other.
+    Pinned,
     /// A browser of this machine, even where a pinned one could be had.
     System,
     /// This program.
@@ -39,14 +43,31 @@ pub struct Browser {
 }
 
 impl Request {
-    /// Takes `--browser` out of the arguments; `E2E_BROWSER` stands in for its absence.
+    /// Takes `--browser` and `--require-pinned` out of the arguments; `E2E_BROWSER` stands in for
+    /// the first where it is absent.
     pub fn take(args: &mut Arguments) -> anyhow::Result<Request> {
         let flag: Option<String> = args.opt_value_from_str("--browser")?;
         let variable = env::var("E2E_BROWSER").ok().filter(|value| !value.is_empty());
-        match (flag, variable) {
+        Request::of(flag, variable, args.contains("--require-pinned"))
+    }
+
+    fn of(
+        flag: Option<String>,
+        variable: Option<String>,
+        require_pinned: bool,
+    ) -> anyhow::Result<Request> {
+        let request = match (flag, variable) {
             (Some(value), _) => Request::parse(value, "--browser"),
             (None, Some(value)) => Request::parse(value, "E2E_BROWSER"),
-            (None, None) => Ok(Request::Any),
+            (None, None) => Request::Any,
+        };
+        match request {
+            Request::Any if require_pinned => Ok(Request::Pinned),
+            Request::System | Request::At { .. } if require_pinned => bail!(
+                "--require-pinned takes the browser that the flake pins, and --browser or \
+                 E2E_BROWSER asks for another"
+            ),
+            request => Ok(request),
         }
     }
 
@@ -61,22 +82,33 @@ impl Request {
                 }
                 Ok(Browser { path, origin })
             }
-            Request::Any | Request::System => match on_path() {
-                Some(path) => Ok(Browser { path, origin: "PATH" }),
-                None => install(sh, installer),
-            },
+            Request::Pinned => pinned(sh),
+            Request::Any if find("nix").is_some() => pinned(sh).or_else(|error| {
+                eprintln!("xtask: {error:#}; so a browser of this machine");
+                system(sh, installer)
+            }),
+            Request::Any | Request::System => system(sh, installer),
         }
     }
 
-    fn parse(value: String, origin: &'static str) -> anyhow::Result<Request> {
+    fn parse(value: String, origin: &'static str) -> Request {
         match value.as_str() {
-            "system" => Ok(Request::System),
-            "nix" => bail!(
-                "{origin} asks for the browser pinned by Nix, which this checkout does not offer yet; \
-                 use `system` or the path of a Chromium"
-            ),
-            _ => Ok(Request::At { path: value.into(), origin }),
+            "system" => Request::System,
+            "nix" => Request::Pinned,
+            _ => Request::At { path: value.into(), origin },
         }
+    }
+}
+
+fn pinned(sh: &Shell) -> anyhow::Result<Browser> {
+    let path = nix::chromium(sh).context("the pinned browser is not to be had")?;
+    Ok(Browser { path, origin: "nix" })
+}
+
+fn system(sh: &Shell, installer: Installer) -> anyhow::Result<Browser> {
+    match on_path() {
+        Some(path) => Ok(Browser { path, origin: "PATH" }),
+        None => install(sh, installer),
     }
 }
 
@@ -98,4 +130,29 @@ fn install(sh: &Shell, installer: Installer) -> anyhow::Result<Browser> {
 
 fn on_path() -> Option<Utf8PathBuf> {
     ON_PATH.into_iter().find_map(find)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flag_beats_the_variable_and_only_the_pinned_browser_can_be_required() {
+        let at = |path: &str, origin| Some(Request::At { path: path.into(), origin });
+        for (flag, variable, required, request) in [
+            (None, None, false, Some(Request::Any)),
+            (None, None, true, Some(Request::Pinned)),
+            (Some("nix"), Some("/b"), true, Some(Request::Pinned)),
+            (Some("system"), Some("nix"), false, Some(Request::System)),
+            (Some("/a"), Some("/b"), false, at("/a", "--browser")),
+            (None, Some("/b"), false, at("/b", "E2E_BROWSER")),
+            (None, Some("nix"), false, Some(Request::Pinned)),
+            (Some("system"), None, true, None),
+            (None, Some("/b"), true, None),
+        ] {
+            let own = |text: Option<&str>| text.map(str::to_owned);
+            let found = Request::of(own(flag), own(variable), required).ok();
+            assert_eq!(found, request, "{flag:?} {variable:?} {required}");
+        }
+    }
 }

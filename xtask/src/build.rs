@@ -40,8 +40,17 @@ pub fn node_and_harness(sh: &Shell) -> anyhow::Result<Built> {
     .quiet()
     .run()
     .context("the node and the harness do not build")?;
-    // xtask itself was built into the same folder.
-    let own = Utf8PathBuf::try_from(env::current_exe().context("where does xtask stand?")?)?;
-    let folder = own.parent().context("xtask stands in no folder")?;
+    let folder = own_folder()?;
     Ok(Built { node: folder.join("recovery-node-control"), harness: folder.join("recovery-e2e") })
+}
+
+/// The folder of all that cargo builds here.
+pub fn target_folder() -> anyhow::Result<Utf8PathBuf> {
+    Ok(own_folder()?.parent().context("xtask stands in no target folder")?.to_owned())
+}
+
+/// Where xtask stands, and whatever else is built with the same profile.
+fn own_folder() -> anyhow::Result<Utf8PathBuf> {
+    let own = Utf8PathBuf::try_from(env::current_exe().context("where does xtask stand?")?)?;
+    Ok(own.parent().context("xtask stands in no folder")?.to_owned())
 }

@@ -5,7 +5,10 @@ mod browser;
 mod build;
 mod client;
 mod e2e;
+mod flake_check;
 mod install;
+mod nix;
+mod pin;
 mod test;
 
 use std::process::ExitCode;
@@ -22,10 +25,15 @@ Commands:
          (`cargo xtask e2e --help` shows what it takes)
   test   format, clippy, the client's types and tests, unit and wire tests, then the e2e suite
          and its negative controls
+  pin    show the nixpkgs that the flake pins; `--bump` takes its branch's newest
+  flake-check
+         evaluate, build and run the flake without a network, over a stand-in for nixpkgs
 
-Options of both:
-  --browser system|PATH  the browser to drive (also: E2E_BROWSER); without it, the first found
-  --no-install           never install anything, say how to get it instead
+Options of `e2e` and `test`:
+  --browser nix|system|PATH  the browser to drive (also: E2E_BROWSER); without it the pinned one
+                             where Nix brings it, else the first found
+  --require-pinned           no browser but the one that the flake pins
+  --no-install               never install anything, say how to get it instead
 
 Exit: 0 all as it should be, 1 a check failed, 2 bad arguments or a broken environment.
 ";
@@ -64,6 +72,8 @@ fn run(mut args: Arguments) -> anyhow::Result<()> {
     match args.subcommand()?.as_deref() {
         Some("e2e") => e2e::run(args),
         Some("test") => test::run(args),
+        Some("pin") => pin::run(args),
+        Some("flake-check") => flake_check::run(args),
         None if args.contains(["-h", "--help"]) => {
             print!("{HELP}");
             Ok(())

@@ -99,7 +99,7 @@ async fn on_a_stage(
 ) -> (Verdict, Ground) {
     let deaths = Deaths::default();
     let config = StageConfig {
-        browser: Utf8Path::new(&common.browser.path),
+        browser: &common.browser,
         node: &common.node,
         temp,
         artifacts,

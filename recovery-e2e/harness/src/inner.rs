@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use anyhow::Context;
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use time::OffsetDateTime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -17,13 +17,14 @@ use crate::journal::{self, BrowserInfo, Event, Journal, Part, RunFinished, RunIn
 use crate::plan::timings::{Missing, Timings};
 use crate::plan::{Job, Plan, Shard};
 use crate::pool::{self, Pool, Progress};
+use crate::preflight::{self, Probed};
 use crate::redact::Redactor;
 use crate::report::live::Live;
 use crate::report::terminal::{self, Layout};
 use crate::report::{self, Summary};
 use crate::stage::clock::PageSettings;
 use crate::temp::{self, run_id};
-use crate::{descendants, lifeline, out, preflight};
+use crate::{descendants, lifeline, out};
 
 /// Runs one shard of `plan` and returns the exit code.
 ///
@@ -54,13 +55,15 @@ async fn work(
     let begin = Instant::now();
     let redactor = Redactor::default();
     let (browser, node) = (browser_of(args)?, args.node());
-    let version = preflight::check(&browser, &node, &rites.temp, &redactor).await?;
+    let Probed { version, sandbox } =
+        preflight::check(&browser, &node, &rites.temp, &redactor).await?;
     out::prepare(&args.out)?;
     let page = PageSettings::new(args.clock, args.seed.map_or_else(getrandom::u32, Ok)?);
     let browser = BrowserInfo {
-        path: browser.to_string(),
+        origin: origin_of(&browser, |name| env::var(name).ok()),
+        path: browser.into_string(),
         version,
-        origin: env::var("E2E_BROWSER_ORIGIN").unwrap_or_else(|_| "--browser".to_owned()),
+        sandbox,
     };
     let run = RunInfo {
         v: journal::VERSION,
@@ -152,6 +155,17 @@ fn browser_of(args: &RunArgs) -> anyhow::Result<Utf8PathBuf> {
     )
 }
 
+/// Who provided the browser. What the variables tell is of the browser that they name, and a
+/// `--browser` beside them may have named another.
+fn origin_of(browser: &Utf8Path, variable: impl Fn(&str) -> Option<String>) -> String {
+    match variable("E2E_BROWSER") {
+        Some(path) if path == *browser => {
+            variable("E2E_BROWSER_ORIGIN").unwrap_or_else(|| "E2E_BROWSER".to_owned())
+        }
+        _ => "--browser".to_owned(),
+    }
+}
+
 /// The first signal ends the run in good order; a second one ends it now.
 async fn interrupt_on_signal(
     interrupt: CancellationToken,
@@ -198,5 +212,26 @@ impl LastRites {
         // Whoever else is left to remove it, or to hear of it?
         let _ = std::fs::remove_dir_all(&self.temp);
         std::process::exit(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_told_origin_is_of_the_browser_that_the_variable_names() {
+        for (browser, variable, told, origin) in [
+            ("/a", Some("/a"), Some("nix"), "nix"),
+            ("/a", Some("/a"), None, "E2E_BROWSER"),
+            ("/a", Some("/b"), Some("nix"), "--browser"),
+            ("/a", None, None, "--browser"),
+        ] {
+            let value = |name: &str| match name {
+                "E2E_BROWSER" => variable.map(str::to_owned),
+                _ => told.map(str::to_owned),
+            };
+            assert_eq!(origin_of(Utf8Path::new(browser), value), origin, "{browser} {variable:?}");
+        }
     }
 }

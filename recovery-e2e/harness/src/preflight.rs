@@ -4,7 +4,7 @@ use camino::Utf8Path;
 
 use crate::deaths::Deaths;
 use crate::redact::Redactor;
-use crate::stage::browser::{Browser, BrowserError};
+use crate::stage::browser::{Browser, BrowserError, Sandbox};
 use crate::stage::log::{LogError, LogFile};
 use crate::stage::node::{Node, NodeConfig, NodeError};
 
@@ -25,7 +25,16 @@ pub enum PreflightError {
     Temp(std::io::Error),
 }
 
-/// Starts both once, ends them again, and returns what the browser says it is.
+/// What was learned of the browser.
+#[derive(Debug)]
+pub struct Probed {
+    /// What it says it is.
+    pub version: String,
+    /// How it can be run here.
+    pub sandbox: Sandbox,
+}
+
+/// Starts both once, ends them again, and returns what was learned of the browser.
 ///
 /// # Errors
 /// When one of them does not start.
@@ -34,18 +43,12 @@ pub async fn check(
     node: &Utf8Path,
     temp: &Utf8Path,
     redactor: &Redactor,
-) -> Result<String, PreflightError> {
+) -> Result<Probed, PreflightError> {
     let folder = temp.join("preflight");
     std::fs::create_dir_all(&folder).map_err(PreflightError::Temp)?;
     // Nobody listens: what ends here is told by what it does not answer.
     let deaths = Deaths::default();
-    let version = async {
-        let log = folder.join("browser.log");
-        let browser = Browser::launch(browser, &folder, &log, redactor, &deaths).await?;
-        let version = browser.version().await;
-        browser.close().await;
-        Ok::<_, PreflightError>(version?)
-    };
+    let probed = probe(browser, Sandbox::of_this_user(), &folder, redactor, &deaths);
     let listens = async {
         let node = Node::start(&NodeConfig {
             program: node.to_owned(),
@@ -60,8 +63,40 @@ pub async fn check(
         node.kill().await;
         Ok::<_, PreflightError>(())
     };
-    let (version, listens) = tokio::join!(version, listens);
+    let (probed, listens) = tokio::join!(probed, listens);
     listens?;
     std::fs::remove_dir_all(&folder).map_err(PreflightError::Temp)?;
-    version
+    probed
+}
+
+/// Tries the browser as well as it may be run. Where it gives up at once, and without its sandbox
+/// does not, it is the machine that forbids the sandbox: no other probe is as sure.
+///
+/// # Errors
+/// Why the first try came to nothing, when the second did not do better.
+pub async fn probe(
+    program: &Utf8Path,
+    best: Sandbox,
+    folder: &Utf8Path,
+    redactor: &Redactor,
+    deaths: &Deaths,
+) -> Result<Probed, PreflightError> {
+    let try_with = async |sandbox: Sandbox| {
+        // A profile of its own: that of an earlier try may still be locked.
+        let folder = folder.join(format!("{sandbox:?}"));
+        std::fs::create_dir_all(&folder).map_err(PreflightError::Temp)?;
+        let log = folder.join("browser.log");
+        let browser = Browser::launch(program, sandbox, &folder, &log, redactor, deaths).await?;
+        let version = browser.version().await;
+        browser.close().await;
+        Ok::<_, PreflightError>(Probed { version: version?, sandbox })
+    };
+    match try_with(best).await {
+        Err(gave_up @ PreflightError::Browser(BrowserError::NoDevTools { .. }))
+            if best == Sandbox::On =>
+        {
+            try_with(Sandbox::OffForMachine).await.map_err(|_| gave_up)
+        }
+        tried => tried,
+    }
 }

@@ -18,7 +18,7 @@ use hyper::body::Bytes;
 use crate::deaths::Deaths;
 use crate::edge::{self, EdgeMissed};
 use crate::front::{Front, FrontConfig, FrontError, LocalPage};
-use crate::journal::Phase;
+use crate::journal::{BrowserInfo, Phase};
 use crate::model::{ModelError, ModelServer, Reply, Script};
 use crate::redact::Redactor;
 use crate::trace::{Trace, TraceError};
@@ -69,7 +69,7 @@ pub enum StageError {
 /// What a stage is made of and where it may write.
 pub struct StageConfig<'a> {
     /// The browser to start.
-    pub browser: &'a Utf8Path,
+    pub browser: &'a BrowserInfo,
     /// The node to start.
     pub node: &'a Utf8Path,
     /// A temporary folder of this stage's own, removed by whoever made it.
@@ -164,7 +164,8 @@ impl Stage {
         let node = Node::start(&node_config);
         let browser_log = config.artifacts.join("browser.log");
         let browser = Browser::launch(
-            config.browser,
+            Utf8Path::new(&config.browser.path),
+            config.browser.sandbox,
             config.temp,
             &browser_log,
             config.redactor,

@@ -14,6 +14,7 @@ use recovery_e2e::journal::{
 };
 use recovery_e2e::redact::Redactor;
 use recovery_e2e::report::{self, JUNIT_FILE};
+use recovery_e2e::stage::browser::Sandbox;
 use recovery_e2e::stage::clock::Clock;
 use recovery_e2e::verdict::{Outcome, Stamp};
 use support::{Harness, Scratch};
@@ -48,7 +49,8 @@ fn journal(out: &Utf8Path) -> Vec<u8> {
         browser: BrowserInfo {
             path: "/opt/chromium".to_owned(),
             version: "Chromium 156".to_owned(),
-            origin: "system".to_owned(),
+            origin: "PATH".to_owned(),
+            sandbox: Sandbox::OffForRoot,
         },
         node: "recovery-node-control".to_owned(),
         args: Vec::new(),

@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use recovery_e2e::deaths::Deaths;
 use recovery_e2e::front::{Front, FrontConfig, LocalPage};
 use recovery_e2e::redact::Redactor;
-use recovery_e2e::stage::browser::Browser;
+use recovery_e2e::stage::browser::{Browser, Sandbox};
 use recovery_e2e::stage::clock::{Clock, PageSettings};
 use recovery_e2e::stage::log::LogFile;
 use recovery_e2e::stage::page::Page;
@@ -44,8 +44,9 @@ impl Stand {
         .await
         .unwrap();
         let log = path.join("browser.log");
+        let (sandbox, deaths) = (Sandbox::of_this_user(), Deaths::default());
         let browser =
-            Browser::launch(&program, path, &log, &redactor, &Deaths::default()).await.unwrap();
+            Browser::launch(&program, sandbox, path, &log, &redactor, &deaths).await.unwrap();
         let console = LogFile::create(&path.join("console.log"), redactor).unwrap();
         let page = Page::new(&browser, settings, console).await.unwrap();
         let url = format!("{}/empty", front.origin());

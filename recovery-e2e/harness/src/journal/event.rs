@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
+use crate::stage::browser::Sandbox;
 use crate::stage::clock::Clock;
 use crate::verdict::{Evidence, Outcome, ReceiptReport, Stamp};
 
@@ -105,8 +106,10 @@ pub struct BrowserInfo {
     pub path: String,
     /// What it says of itself.
     pub version: String,
-    /// Who provided it: `nix`, `system`, or a path that was given.
+    /// Who provided it: `nix`, `PATH`, `apt`, or what named it.
     pub origin: String,
+    /// Whether it sandboxes its processes.
+    pub sandbox: Sandbox,
 }
 
 /// One planned case: a scenario, or a scenario with a named defect put in.

@@ -5,6 +5,7 @@ use time::macros::datetime;
 
 use super::view::{Refusal, parse};
 use super::*;
+use crate::stage::browser::Sandbox;
 use crate::stage::clock::Clock;
 use crate::verdict::{Evidence, Outcome, ReceiptReport, Stamp};
 
@@ -19,6 +20,7 @@ pub(crate) fn run_info() -> RunInfo {
             path: "/opt/chromium".into(),
             version: "Chromium 156.0".into(),
             origin: "nix".into(),
+            sandbox: Sandbox::On,
         },
         node: "recovery-node".into(),
         args: vec!["--jobs".into(), "2".into()],

@@ -54,8 +54,13 @@ fn suite(name: &str, run: &RunInfo, cases: Vec<TestCase>) -> TestSuite {
     // The crate writes no properties.
     let browser = &run.browser;
     suite.set_system_out(&text::cdata(&format!(
-        "browser: {}\nbrowser program: {}\nbrowser from: {}\nnode: {}\nrun: {}\n",
-        browser.version, browser.path, browser.origin, run.node, run.run_id
+        "browser: {}\nbrowser program: {}\nbrowser from: {}\nsandbox: {}\nnode: {}\nrun: {}\n",
+        browser.version,
+        browser.path,
+        browser.origin,
+        browser.sandbox.told(),
+        run.node,
+        run.run_id
     )));
     suite.add_testcases(cases);
     suite

@@ -27,10 +27,11 @@ pub fn head(RunStarted { run, cases }: &RunStarted) -> String {
         Part::Merged(_) => String::new(),
     };
     format!(
-        "browser {} from {} ({})\nplan {}{part}\n{}, {}, {} time, seed {}",
+        "browser {} from {} ({}), sandbox {}\nplan {}{part}\n{}, {}, {} time, seed {}",
         text::line(&browser.version),
         text::line(&browser.origin),
         text::line(&browser.path),
+        browser.sandbox.told(),
         show::short(&run.plan.hash),
         counted(cases.len(), "case"),
         counted(run.jobs as usize, "job"),

@@ -4,6 +4,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use chromiumoxide::error::CdpError;
 use chromiumoxide::handler::HandlerConfig;
 use futures_util::StreamExt;
+use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 use tokio::task::JoinHandle;
 
@@ -44,6 +45,37 @@ const LISTENING: &str = "DevTools listening on ";
 /// The least room in /dev/shm that tabs are trusted with, in bytes: containers often have 64 MiB,
 /// and tabs crash there.
 const MIN_SHM: u64 = 256 << 20;
+
+/// Whether the browser keeps its processes in its own sandbox.
+///
+/// It guards this machine against a page. The pages here are the node's own, so a run without it
+/// is no less of a proof; but it is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sandbox {
+    /// It does.
+    On,
+    /// Chromium refuses to sandbox root's processes.
+    OffForRoot,
+    /// This machine lets this user make no user namespace, as Ubuntu 24.04 and many containers do.
+    OffForMachine,
+}
+
+impl Sandbox {
+    /// The best that this user can hope for.
+    pub fn of_this_user() -> Sandbox {
+        if rustix::process::geteuid().is_root() { Sandbox::OffForRoot } else { Sandbox::On }
+    }
+
+    /// What to tell a person of it.
+    pub fn told(self) -> &'static str {
+        match self {
+            Sandbox::On => "on",
+            Sandbox::OffForRoot => "off, as root runs it",
+            Sandbox::OffForMachine => "off, as this machine forbids user namespaces",
+        }
+    }
+}
 
 /// A browser that is of no use to a scenario.
 #[derive(Debug, thiserror::Error)]
@@ -99,6 +131,7 @@ impl Browser {
     /// When it cannot be started or is no browser.
     pub async fn launch(
         program: &Utf8Path,
+        sandbox: Sandbox,
         folder: &Utf8Path,
         log: &Utf8Path,
         redactor: &Redactor,
@@ -107,7 +140,8 @@ impl Browser {
         let mut command = Command::new(program);
         command
             .args(FLAGS)
-            .args(flags_of_this_machine())
+            .args((sandbox != Sandbox::On).then_some("--no-sandbox"))
+            .args(shm_is_small().then_some("--disable-dev-shm-usage"))
             .arg(format!("--window-size={},{}", WINDOW.0, WINDOW.1))
             .arg(format!("--user-data-dir={}", folder.join("profile")))
             .env("XDG_CONFIG_HOME", folder.join("config"))
@@ -178,16 +212,7 @@ pub(super) async fn bounded<T>(
         })
 }
 
-/// What this machine needs besides.
-fn flags_of_this_machine() -> Vec<&'static str> {
-    let mut flags = Vec::new();
-    if rustix::process::geteuid().is_root() {
-        // Chromium refuses to sandbox root's processes.
-        flags.push("--no-sandbox");
-    }
+fn shm_is_small() -> bool {
     let room = rustix::fs::statvfs("/dev/shm").map_or(0, |stat| stat.f_blocks * stat.f_frsize);
-    if room < MIN_SHM {
-        flags.push("--disable-dev-shm-usage");
-    }
-    flags
+    room < MIN_SHM
 }

@@ -127,7 +127,7 @@ fn what_a_case_tells_cannot_pass_for_a_line_of_ours() {
 #[test]
 fn a_run_begins_with_its_browser_its_cases_and_its_jobs() {
     insta::assert_snapshot!(head(&run_started(&["a"])), @r"
-    browser Chromium 156.0 from nix (/opt/chromium)
+    browser Chromium 156.0 from nix (/opt/chromium), sandbox on
     plan 0123456789abcdef, shard 1/1
     1 case, 2 jobs, page time, seed 7
     ");
