@@ -12,6 +12,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, Parser, Subcommand};
 
 use crate::journal;
+use crate::list;
 use crate::plan::order::Order;
 use crate::plan::show::Format;
 use crate::plan::timings::{Missing, Timings};
@@ -39,8 +40,8 @@ pub struct Cli {
 pub enum Command {
     /// Run scenarios, or their negative controls (this is the default)
     Run(RunArgs),
-    /// List the scenarios, what each proves, and their controls
-    List,
+    /// List the scenarios, what each proves and rests on, and their controls
+    List(ListArgs),
     /// Show which shard runs what, and how long each will take
     Plan(PlanArgs),
     /// Make the reports of a run again, from its journal
@@ -54,6 +55,18 @@ pub enum Command {
     Serve(ServeArgs),
     /// Join the shards that ran on several machines, and report them as one run
     Merge(MergeArgs),
+}
+
+/// What `list` takes.
+#[derive(Clone, Debug, Args)]
+pub struct ListArgs {
+    /// Whom it is for: a person, a program, or the README
+    #[arg(long, value_enum, default_value_t = list::Format::Text)]
+    pub format: list::Format,
+
+    /// How long each takes [default: ci/timings.json of this repository, if it is there]
+    #[arg(long, value_name = "FILE")]
+    timings: Option<Utf8PathBuf>,
 }
 
 /// What `merge` takes.
@@ -205,6 +218,16 @@ impl SelectionArgs {
             only: self.only.clone().map(|name| BTreeSet::from([name])),
             repeat_each: self.repeat_each,
         }
+    }
+}
+
+impl ListArgs {
+    /// What each scenario took when it was measured.
+    ///
+    /// # Errors
+    /// When the file that was named is none.
+    pub fn timings(&self) -> anyhow::Result<Timings> {
+        Ok(Timings::load(self.timings.as_deref(), Missing::IsAnError)?)
     }
 }
 
