@@ -55,7 +55,7 @@ async fn work(
     let redactor = Redactor::default();
     let (browser, node) = (browser_of(args)?, args.node());
     let version = preflight::check(&browser, &node, &rites.temp, &redactor).await?;
-    out::prepare(&args.out)?;
+    let _claim = out::prepare(&args.out)?;
     let page = PageSettings::new(args.clock, args.seed.map_or_else(getrandom::u32, Ok)?);
     let browser = BrowserInfo {
         path: browser.to_string(),

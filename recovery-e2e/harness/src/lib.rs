@@ -2,6 +2,7 @@
 
 mod break_late;
 pub mod case;
+pub mod claim;
 pub mod cli;
 pub mod deaths;
 pub mod descendants;

@@ -68,17 +68,19 @@ impl Harness {
         command
     }
 
-    /// Starts a run with the browser and the node that `cargo xtask test` has found and built.
-    pub fn start(scratch: &Scratch, args: &[&str]) -> Harness {
+    /// A run with the browser and the node that `cargo xtask test` has found and built.
+    pub fn run(scratch: &Scratch, args: &[&str]) -> Command {
         let browser = std::env::var("E2E_BROWSER")
             .expect("E2E_BROWSER names a browser; `cargo xtask test` sets it");
-        let mut child = Harness::command(scratch)
-            .env("E2E_BROWSER", browser)
-            .args(["run", "--out", scratch.out().as_str()])
-            .args(args)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut run = Harness::command(scratch);
+        run.env("E2E_BROWSER", browser);
+        run.args(["run", "--out", scratch.out().as_str()]).args(args);
+        run
+    }
+
+    /// Starts a run.
+    pub fn start(scratch: &Scratch, args: &[&str]) -> Harness {
+        let mut child = Harness::run(scratch, args).stdout(Stdio::piped()).spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
         Harness { child, output }
     }
