@@ -89,6 +89,7 @@ pub struct Browser {
     connection: chromiumoxide::Browser,
     /// Polls the connection all the time: without that no command is ever answered.
     handler: JoinHandle<()>,
+    log: LogFile,
 }
 
 impl Browser {
@@ -131,7 +132,7 @@ impl Browser {
             bounded("a connection", chromiumoxide::Browser::connect_with_config(address, config))
                 .await?;
         let handler = tokio::spawn(async move { while events.next().await.is_some() {} });
-        Ok(Browser { process, connection, handler })
+        Ok(Browser { process, connection, handler, log })
     }
 
     /// What the browser says it is, as `HeadlessChrome/156.0.1.2`.
@@ -156,6 +157,7 @@ impl Browser {
     /// up for ever.
     pub async fn close(mut self) {
         self.process.kill().await;
+        self.log.drained().await;
     }
 }
 

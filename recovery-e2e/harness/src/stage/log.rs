@@ -4,15 +4,21 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::sync::oneshot;
+use tokio_util::task::TaskTracker;
 
 use crate::redact::Redactor;
 
 /// How many of its last lines a log can quote.
 const QUOTABLE: usize = 8;
+
+/// How long the end of an output is waited for once its process ends. What it has printed is in the
+/// pipe by then; only a helper that has escaped and holds the pipe open takes longer.
+const DRAIN: Duration = Duration::from_secs(5);
 
 /// A log that could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +33,7 @@ pub struct LogError {
 pub struct LogFile {
     inner: Arc<Mutex<Inner>>,
     redactor: Redactor,
+    followed: TaskTracker,
 }
 
 struct Inner {
@@ -42,7 +49,8 @@ impl LogFile {
     pub fn create(path: &Utf8Path, redactor: Redactor) -> Result<LogFile, LogError> {
         let file =
             File::create(path).map_err(|source| LogError { path: path.to_owned(), source })?;
-        Ok(LogFile { inner: Arc::new(Mutex::new(Inner { file, last: VecDeque::new() })), redactor })
+        let inner = Arc::new(Mutex::new(Inner { file, last: VecDeque::new() }));
+        Ok(LogFile { inner, redactor, followed: TaskTracker::new() })
     }
 
     /// Adds a line.
@@ -71,7 +79,7 @@ impl LogFile {
     ) -> oneshot::Receiver<T> {
         let (found, answer) = oneshot::channel();
         let log = self.clone();
-        tokio::spawn(async move {
+        self.followed.spawn(async move {
             let Some(output) = output else { return };
             let mut found = Some(found);
             let mut lines = BufReader::new(output).split(b'\n');
@@ -89,6 +97,13 @@ impl LogFile {
         answer
     }
 
+    /// Waits until every output that was followed has ended, and all of it stands here; but not
+    /// for ever, as somebody may hold one open. To be called when its process has ended, or does.
+    pub async fn drained(&self) {
+        self.followed.close();
+        let _ = tokio::time::timeout(DRAIN, self.followed.wait()).await;
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -96,6 +111,8 @@ impl LogFile {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::AsyncWriteExt;
+
     use super::*;
 
     fn log_in(folder: &tempfile::TempDir) -> (LogFile, Utf8PathBuf, Redactor) {
@@ -112,21 +129,20 @@ mod tests {
         let output: &[u8] = b"one\nport=17\nhunter2-hunter2 \xff\nport=18\n";
         let answer = log.follow(Some(output), |line| line.strip_prefix("port=").map(str::to_owned));
         assert_eq!(answer.await.unwrap(), "17");
-        // The writer is the only one left that holds the file, and it ends with the output.
-        let lines = crate::edge::within(
-            "all lines",
-            async {
-                loop {
-                    let text = std::fs::read_to_string(&path).unwrap();
-                    if text.lines().count() == 4 {
-                        return text;
-                    }
-                    tokio::task::yield_now().await;
-                }
-            },
-            || log.last_lines(),
-        );
-        assert_eq!(lines.await.unwrap(), "one\nport=17\n[redacted] \u{fffd}\nport=18\n");
+        log.drained().await;
+        let lines = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(lines, "one\nport=17\n[redacted] \u{fffd}\nport=18\n");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_output_that_somebody_holds_open_is_not_waited_for_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let (log, ..) = log_in(&folder);
+        let (mut holder, output) = tokio::io::duplex(64);
+        holder.write_all(b"last words\n").await.unwrap();
+        log.follow(Some(output), |_| None::<()>);
+        log.drained().await;
+        assert_eq!(log.last_lines(), "last words");
     }
 
     #[tokio::test]
