@@ -1,7 +1,8 @@
 // What the page has asked for, what of it is not read yet, and which frames its streams brought.
 () => {
   const { fetch, EventSource } = window;
-  const frames = {};
+  // For each event source: frames by their type, and those of a row as it is stored once more.
+  const streams = [];
   let started = 0;
   let unread = 0;
 
@@ -26,18 +27,24 @@
     construct(target, request, made) {
       started += 1;
       const source = Reflect.construct(target, request, made);
+      const frames = {};
+      streams.push(frames);
       source.addEventListener("message", ({ data }) => {
         const type = /"type":"(\w+)"/.exec(data)?.[1];
         frames[type] = (frames[type] ?? 0) + 1;
+        if (/"accepted":true/.test(data)) frames[`accepted ${type}`] = (frames[`accepted ${type}`] ?? 0) + 1;
       });
       return source;
     },
   });
 
+  const framesOfEach = (type) => streams.map((frames) => frames[type] ?? 0);
+
   window.__counts = {
     started: () => started,
     unread: () => unread,
-    frames: (type) => frames[type] ?? 0,
+    framesOfEach,
+    frames: (type) => framesOfEach(type).reduce((sum, frames) => sum + frames, 0),
     fetch: fetch.bind(window),
   };
 }

@@ -3,6 +3,7 @@
 mod await_window_gate;
 mod destroy_invalidation;
 mod fail_refetch;
+mod handoff_repair_budget;
 mod hidden_retry;
 mod reconnect_in_await;
 mod restart;
@@ -11,6 +12,8 @@ mod rewind_window;
 mod stale_backstop;
 mod stale_ref_reload;
 mod storm;
+mod tool_turn_two_pane;
+mod user_turn_two_pane;
 mod words;
 
 use std::pin::Pin;
@@ -81,7 +84,7 @@ impl Control {
 }
 
 /// All scenarios, in the order of the catalogue.
-pub const REGISTRY: [&Scenario; 11] = [
+pub const REGISTRY: [&Scenario; 14] = [
     &storm::SCENARIO,
     &restart::SCENARIO,
     &fail_refetch::SCENARIO,
@@ -93,6 +96,9 @@ pub const REGISTRY: [&Scenario; 11] = [
     &await_window_gate::SCENARIO,
     &destroy_invalidation::SCENARIO,
     &reconnect_in_await::SCENARIO,
+    &handoff_repair_budget::SCENARIO,
+    &user_turn_two_pane::SCENARIO,
+    &tool_turn_two_pane::SCENARIO,
 ];
 
 #[cfg(test)]

@@ -298,17 +298,17 @@ impl Stage {
 
 /// The harness's own pages, served at the front's origin.
 fn own_pages() -> Vec<LocalPage> {
-    let page = |path: &str, content_type: &str, body: &'static str| LocalPage {
+    const PAGE: &str = "text/html; charset=utf-8";
+    const SCRIPT: &str = "text/javascript; charset=utf-8";
+    [
+        ("/recovery", PAGE, include_str!("../pages/recovery.html")),
+        ("/recovery.js", SCRIPT, include_str!("../pages/recovery.js")),
+        ("/words.js", SCRIPT, include_str!("../pages/words.js")),
+    ]
+    .map(|(path, content_type, body)| LocalPage {
         path: path.to_owned(),
         content_type: content_type.to_owned(),
         body: Bytes::from_static(body.as_bytes()),
-    };
-    vec![
-        page("/recovery", "text/html; charset=utf-8", include_str!("../pages/recovery.html")),
-        page(
-            "/recovery.js",
-            "text/javascript; charset=utf-8",
-            include_str!("../pages/recovery.js"),
-        ),
-    ]
+    })
+    .into()
 }

@@ -203,6 +203,70 @@ test('a repair makes its attempts, then asks the person, whose attempt is one', 
   assert.equal(world.recovery.state().latch, false);
 });
 
+test('a snapshot without a proof that renders ends a repair, and the next connection claims none', async (t) => {
+  const world = new World(t);
+  await world.open();
+  world.node.resync();
+  await world.deliver();
+  const [request] = world.page.requests;
+  world.page.read(request);
+  request.snapshot.handoff_token = null;
+  world.page.answer(request);
+  await settle();
+  assert.equal(world.recovery.state().latch, false);
+  assert.equal(world.source.query.has('history_token'), false);
+  assert.equal(world.source.query.has('last_event_id'), false);
+  await world.deliver();
+  await world.answer();
+  assert.equal(world.recovery.streamState, 'live', 'the node had the history read once more');
+});
+
+test('an attempt of a repair that falls due while the page is hidden is made when it is shown', async (t) => {
+  const world = new World(t);
+  await world.open();
+  world.node.resync();
+  await world.deliver();
+  await world.fail();
+  world.page.show(false);
+  await world.clock.advance(REPAIR_BACKOFF_MS + REPAIR_JITTER_MS);
+  assert.equal(world.page.requests.length, 0);
+  world.page.show(true);
+  assert.equal(world.page.requests.length, 1);
+  world.page.show(false);
+  world.page.show(true);
+  assert.equal(world.page.requests.length, 1, 'it is made once');
+});
+
+for (const [moment, reach] of [
+  ['under way', async () => {}],
+  ['to come', (world) => world.fail()],
+  ['waiting for the page to be shown', async (world) => {
+    await world.fail();
+    world.page.show(false);
+    await world.clock.advance(REPAIR_BACKOFF_MS + REPAIR_JITTER_MS);
+  }],
+]) {
+  test(`an attempt that is ${moment} when its pane is destroyed opens nothing`, async (t) => {
+    const world = new World(t);
+    await world.open();
+    world.node.resync();
+    await world.deliver();
+    await reach(world);
+    const [request] = world.page.requests;
+    world.recovery.destroy();
+    if (request) {
+      world.page.read(request);
+      request.resolve({ ok: true, status: 200, json: async () => request.snapshot });
+    }
+    await settle();
+    world.page.show(false);
+    world.page.show(true);
+    await settle();
+    const { sources, requests, listeners } = world.page;
+    assert.deepEqual([sources.length, requests.length, listeners, world.clock.pending], [0, 0, 0, 0]);
+  });
+}
+
 test('a send whose row was lost closes the gate, but keeps nothing from healing', async (t) => {
   const world = await cut(t);
   world.transcript.send('s', 'lost');

@@ -171,6 +171,17 @@ test('a send is shown until the node shows it, in a frame or in a snapshot', () 
   assert.deepEqual(shown(), ['s2']);
 });
 
+test('a user turn settles exactly the sends that it names, and what is said of them later changes nothing', () => {
+  const transcript = after();
+  for (const id of ['a', 'b', 'c']) transcript.send(id, `text of ${id}`);
+  transcript.apply({ type: 'user_turn', row_id: 'u', content: 'text of b and more', client_send_ids: ['b', 'elsewhere'] });
+  assert.deepEqual(transcript.sends.map(({ sendId }) => sendId), ['a', 'c']);
+  assert.deepEqual(transcript.rows.map(({ rowId, text }) => [rowId, text]), [['u', 'text of b and more']]);
+  transcript.taken('b', 'accepted');
+  transcript.settle(['b']);
+  assert.deepEqual(transcript.sends.map(({ sendId, phase }) => [sendId, phase]), [['a', 'sending'], ['c', 'sending']]);
+});
+
 test('a queued send is waiting, one that was taken at once has a turn to come', () => {
   const transcript = after();
   transcript.send('s', 'text');

@@ -3,6 +3,7 @@
 use hyper::StatusCode;
 
 use super::class::Class;
+use super::door::Parked;
 use super::faults::{Action, Fault, Standing, Turns};
 use super::hold::Hold;
 use super::patch::Patch;
@@ -57,6 +58,30 @@ impl Front {
         let fault = Fault { action: Action::Hold(gate), receipt };
         self.shared.ledger.arm(class, Turns::Left(n), fault);
         hold
+    }
+
+    /// Has new connections wait, with what they ask for, as while a server's successor takes over
+    /// its port. Redeemed by the first request that waits. Fences and the front's own pages wait
+    /// too.
+    #[must_use = "what stands before the door is to be let in"]
+    pub fn park(&self) -> Parked {
+        let receipt = Receipt::new("park connections".to_owned(), 1);
+        self.shared.ledger.keep(receipt.clone());
+        self.shared.door.park(receipt)
+    }
+
+    /// Resets new connections before a byte, as a browser cannot tell from a port on which nobody
+    /// listens: it tries again and again, so nothing of it is counted. Redeemed by the first.
+    pub fn refuse(&self) -> Receipt {
+        let receipt = Receipt::new("refuse connections".to_owned(), 1);
+        self.shared.ledger.keep(receipt.clone());
+        self.shared.door.refuse(receipt.clone());
+        receipt
+    }
+
+    /// Serves new connections again, and those that were parked.
+    pub fn accept(&self) {
+        self.shared.door.accept();
     }
 
     /// Changes the text of an asset each time that it is served from now on.

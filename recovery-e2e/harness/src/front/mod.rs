@@ -12,6 +12,7 @@
 mod arming;
 mod class;
 mod counters;
+mod door;
 mod exchange;
 mod faults;
 mod headers;
@@ -29,6 +30,7 @@ mod upstream;
 
 pub use class::Class;
 pub use counters::{Counters, Counts};
+pub use door::Parked;
 pub use faults::Standing;
 pub use hold::Hold;
 pub use patch::{Edit, Patch};

@@ -19,6 +19,7 @@ use tokio_util::task::TaskTracker;
 
 use super::class::Class;
 use super::counters::Counters;
+use super::door::Door;
 use super::exchange;
 use super::ledger::Ledger;
 use super::receipt::Receipt;
@@ -94,6 +95,7 @@ pub struct Front {
 pub(super) struct Shared {
     pub(super) ledger: Arc<Ledger>,
     pub(super) sockets: Sockets,
+    pub(super) door: Door,
     upstream: Mutex<Option<SocketAddr>>,
     pages: HashMap<String, Page>,
     accept_failed: Mutex<Option<io::Error>>,
@@ -125,6 +127,7 @@ impl Front {
         let shared = Arc::new(Shared {
             ledger: Arc::new(Ledger::new(log, config.trace, ending.clone())),
             sockets: Sockets::new(listener),
+            door: Door::open(),
             upstream: Mutex::new(config.upstream),
             pages,
             accept_failed: Mutex::default(),
@@ -250,6 +253,9 @@ async fn accept(shared: Arc<Shared>) {
         };
         let serving = Arc::clone(&shared);
         shared.spawn(async move {
+            if !serving.door.admits(&socket).await {
+                return;
+            }
             let io = TokioIo::new(SocketIo(Arc::clone(&socket)));
             let service = service_fn(|request| exchange::serve(&serving, &socket, request));
             let connection = http1::Builder::new().keep_alive(false).serve_connection(io, service);

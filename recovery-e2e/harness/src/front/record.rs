@@ -11,8 +11,8 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// One request, from its arrival to its end. Times are milliseconds on the trace's clock.
 ///
-/// Of the query only the cursor is kept, and that a handoff token was there: queries and headers
-/// carry secrets.
+/// Of the query only the cursor is kept, what kinds of row it asks for, and that a handoff token was
+/// there: queries and headers carry secrets.
 #[derive(Clone, Debug, Serialize)]
 pub struct Record {
     /// Its number in the order of arrival, from 1.
@@ -29,6 +29,10 @@ pub struct Record {
     pub cursor_query: Option<String>,
     /// Whether the query had a `history_token`; its value is never kept.
     pub handoff_token: bool,
+    /// Whether the query asked for user turns as they are stored.
+    pub user_turn: bool,
+    /// Whether the query asked for the results of tools as they are stored.
+    pub tool_turn: bool,
     /// When its head had been read.
     pub arrived_ms: f64,
     /// When it was put on hold, its body read.
@@ -67,6 +71,8 @@ impl Record {
             cursor_header: header.map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned()),
             cursor_query: field("last_event_id").map(|(_, value)| value.to_owned()),
             handoff_token: field("history_token").is_some(),
+            user_turn: field("user_turn").is_some_and(|(_, value)| value == "1"),
+            tool_turn: field("tool_turn").is_some_and(|(_, value)| value == "1"),
             arrived_ms: now_ms,
             held_ms: None,
             forwarded_ms: None,
@@ -131,15 +137,15 @@ mod tests {
     }
 
     #[test]
-    fn only_the_cursor_and_the_presence_of_a_token_are_kept_of_query_and_headers() {
-        let seen =
-            record("/events?last_event_id=a-1&history_token=s3cr3t&user_turn=1", Some("a-2"));
+    fn only_what_is_asked_for_and_the_presence_of_a_token_are_kept_of_query_and_headers() {
+        let uri = "/events?last_event_id=a-1&history_token=s3cr3t&user_turn=1&tool_turn=0&key=k3y";
+        let seen = record(uri, Some("a-2"));
         assert_eq!(seen.path, "/events");
         assert_eq!(seen.cursor_query.as_deref(), Some("a-1"));
         assert_eq!(seen.cursor_header.as_deref(), Some("a-2"));
-        assert!(seen.handoff_token);
+        assert!(seen.handoff_token && seen.user_turn && !seen.tool_turn);
         let line = serde_json::to_string(&seen).unwrap();
-        for secret in ["s3cr3t", "user_turn", "0123456789abcdef"] {
+        for secret in ["s3cr3t", "k3y", "0123456789abcdef"] {
             assert!(!line.contains(secret), "{line}");
         }
     }

@@ -24,7 +24,7 @@
 //! A connection serves one request (the front answers all with `Connection: close`), so a
 //! connection that has counted has nothing more to say.
 
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -120,6 +120,22 @@ impl Socket {
     pub(super) fn counted(&self) {
         self.lock().counted = true;
         self.progress.send_replace(());
+    }
+
+    /// Waits until a byte has come that nobody has read. Of one that the browser has given up, none
+    /// ever does.
+    pub(super) async fn sent_something(&self) {
+        let mut byte = [0];
+        let peeked = poll_fn(|cx| self.lock().stream.poll_peek(cx, &mut ReadBuf::new(&mut byte)));
+        if !peeked.await.is_ok_and(|bytes| bytes > 0) {
+            pending().await
+        }
+    }
+
+    /// Has its end look to the browser like that of a port on which nobody listens.
+    pub(super) fn reset_on_close(&self) {
+        // Fails on a dead connection only, which has its end.
+        let _ = self.lock().stream.set_zero_linger();
     }
 
     fn has_uncounted_bytes(&self) -> bool {

@@ -1,6 +1,6 @@
 //! E6: the transport falls while a refetch is under way, whose answer is good.
 
-use super::words::{hold_retry_of_failed_rewind, open_seeded};
+use super::words::{Pane, hold_retry_of_failed_rewind};
 use super::{Change, Control, Scenario};
 use crate::model::Reply;
 use crate::stage::{Stage, StageError};
@@ -31,7 +31,7 @@ pub const SCENARIO: Scenario = Scenario {
 const FOURTH: &str = "Drop anchor in the lee of the island.";
 
 async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
-    let pane = open_seeded(stage, "await-window-gate", vec![Reply::text(FOURTH)]).await?;
+    let pane = Pane::seeded(stage, "await-window-gate", vec![Reply::text(FOURTH)]).await?;
 
     stage.phase("fault");
     let retry = hold_retry_of_failed_rewind(stage, &pane).await?;

@@ -1,6 +1,6 @@
 //! E5: the page is hidden before the retry of a failed refetch is due.
 
-use super::words::{STALE_RETRY, arrived, open_seeded, rewinds};
+use super::words::{Pane, STALE_RETRY, arrived, rewinds};
 use super::{Change, Control, Scenario};
 use crate::front::Class;
 use crate::stage::{Stage, StageError};
@@ -28,7 +28,7 @@ pub const SCENARIO: Scenario = Scenario {
 };
 
 async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
-    let pane = open_seeded(stage, "hidden-retry", vec![]).await?;
+    let pane = Pane::seeded(stage, "hidden-retry", vec![]).await?;
 
     stage.phase("fault");
     stage.front.fail(Class::History, 1, hyper::StatusCode::INTERNAL_SERVER_ERROR);

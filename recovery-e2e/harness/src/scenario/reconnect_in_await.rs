@@ -1,6 +1,6 @@
 //! E8: the transport falls and comes back while a refetch is under way.
 
-use super::words::{hold_retry_of_failed_rewind, open_seeded, take_turn};
+use super::words::{Pane, hold_retry_of_failed_rewind, take_turn};
 use super::{Change, Control, Scenario};
 use crate::model::Reply;
 use crate::stage::{Stage, StageError};
@@ -37,7 +37,7 @@ pub const SCENARIO: Scenario = Scenario {
 const GAP: &str = "A buoy broke loose off the harbour mouth.";
 
 async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
-    let pane = open_seeded(stage, "reconnect-in-await", vec![Reply::text(GAP)]).await?;
+    let pane = Pane::seeded(stage, "reconnect-in-await", vec![Reply::text(GAP)]).await?;
 
     stage.phase("fault");
     let retry = hold_retry_of_failed_rewind(stage, &pane).await?;

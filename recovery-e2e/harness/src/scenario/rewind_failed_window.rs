@@ -1,6 +1,6 @@
 //! E3: a second rewind click lands after the first one's refetch has failed, before the retry.
 
-use super::words::{STALE_RETRY, open_seeded, rewinds};
+use super::words::{Pane, STALE_RETRY, rewinds};
 use super::{Change, Control, Scenario};
 use crate::front::Class;
 use crate::stage::{Stage, StageError};
@@ -28,7 +28,7 @@ pub const SCENARIO: Scenario = Scenario {
 };
 
 async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
-    let pane = open_seeded(stage, "rewind-failed-window", vec![]).await?;
+    let pane = Pane::seeded(stage, "rewind-failed-window", vec![]).await?;
 
     stage.phase("fault");
     stage.front.fail(Class::History, 1, hyper::StatusCode::INTERNAL_SERVER_ERROR);

@@ -1,6 +1,6 @@
 //! E2: a second rewind click lands while the first one's refetch is still under way.
 
-use super::words::{open_seeded, rewinds};
+use super::words::{Pane, rewinds};
 use super::{Change, Control, Scenario};
 use crate::front::Class;
 use crate::stage::{Stage, StageError};
@@ -28,7 +28,7 @@ pub const SCENARIO: Scenario = Scenario {
 };
 
 async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
-    let pane = open_seeded(stage, "rewind-window", vec![]).await?;
+    let pane = Pane::seeded(stage, "rewind-window", vec![]).await?;
 
     stage.phase("fault");
     let refetch = stage.front.hold(Class::History, 1);

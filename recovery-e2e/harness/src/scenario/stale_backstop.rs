@@ -1,6 +1,6 @@
 //! E4: a refetch and its one retry both fail; only the next idle edge can heal.
 
-use super::words::{STALE_RETRY, arrived, open_seeded, rewinds};
+use super::words::{Pane, STALE_RETRY, arrived, rewinds};
 use super::{Change, Control, Scenario};
 use crate::front::Class;
 use crate::stage::{Stage, StageError};
@@ -39,7 +39,7 @@ pub const SCENARIO: Scenario = Scenario {
 };
 
 async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
-    let pane = open_seeded(stage, "stale-backstop", vec![]).await?;
+    let pane = Pane::seeded(stage, "stale-backstop", vec![]).await?;
 
     stage.phase("fault");
     stage.front.fail(Class::History, 2, hyper::StatusCode::INTERNAL_SERVER_ERROR);

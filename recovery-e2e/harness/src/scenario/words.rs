@@ -1,15 +1,18 @@
 //! The vocabulary of the scenarios: the few things that they do and wait for.
 
 mod pane;
+mod two;
 
 use hyper::StatusCode;
 
+use crate::edge;
 use crate::front::{Class, Hold};
 use crate::model::Reply;
 use crate::stage::wire::{Follower, WsId};
 use crate::stage::{Stage, StageError};
 
-pub use pane::{Pane, Tools};
+pub use pane::{Mounted, Pane, Sight, Tools};
+pub use two::{Shown, Traffic, TwoPanes, each_stream_asked};
 
 /// The longest wait before a failed refetch is tried again, in the client's own terms.
 pub const STALE_RETRY: &str = "t.STALE_RETRY_MS + t.STALE_RETRY_JITTER_MS";
@@ -39,21 +42,6 @@ pub async fn seed_three_turns(
     Ok(ws)
 }
 
-/// The pane of [`seed_three_turns`], painted, with an open stream and frozen time.
-pub async fn open_seeded(
-    stage: &mut Stage,
-    name: &str,
-    further: Vec<Reply>,
-) -> Result<Pane, StageError> {
-    stage.phase("seed");
-    let ws = seed_three_turns(stage, name, further).await?;
-    stage.phase("first paint");
-    let pane = Pane::open(stage, ws, 3).await?;
-    stage.screenshot("first-paint").await?;
-    pane.freeze().await?;
-    Ok(pane)
-}
-
 /// Rewinds two of three turns, fails the refetch that follows, and holds the one retry of it; the
 /// stale rows stand meanwhile.
 pub async fn hold_retry_of_failed_rewind(stage: &Stage, pane: &Pane) -> Result<Held, StageError> {
@@ -81,6 +69,19 @@ impl Held {
     /// Lets them go on.
     pub fn release(&self) {
         self.hold.release();
+    }
+
+    /// Waits until each is answered, also one that nobody waits for any more.
+    pub async fn answered(&self, stage: &Stage) -> Result<(), StageError> {
+        let mut counters = stage.front.counters();
+        let all = async {
+            while self.statuses(stage).contains(&None) {
+                // The front outlives the stage's borrow: there is always somebody to tell.
+                let _ = counters.changed().await;
+            }
+        };
+        let saw = || format!("{:?}", self.statuses(stage));
+        Ok(edge::within("the answers to what was held", all, saw).await?)
     }
 
     /// The status of each answer, none while there is no answer.

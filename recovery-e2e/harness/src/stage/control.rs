@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use camino::Utf8Path;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::edge::{self, EdgeMissed};
 use crate::stage::wire::WsId;
@@ -73,8 +73,22 @@ impl Control {
     /// When the socket does not answer, or a turn runs.
     pub async fn emit_idle_edge(&self, ws: &WsId) -> Result<(), ControlError> {
         let order = json!({"ws_id": ws.as_str(), "event": "idle_edge"});
-        let request = self.client.post("http://control/emit").json(&order).send();
-        let answer = edge::within("an idle edge", request, || "no answer".to_owned()).await??;
+        self.emit("an idle edge", &order).await
+    }
+
+    /// Has the node tell the panes of a workstream that they have lost touch with its rows.
+    ///
+    /// # Errors
+    /// When the socket does not answer.
+    pub async fn emit_history_resync(&self, ws: &WsId) -> Result<(), ControlError> {
+        let order =
+            json!({"ws_id": ws.as_str(), "event": "history_resync", "reason": "commit_failed"});
+        self.emit("a resync", &order).await
+    }
+
+    async fn emit(&self, what: &str, order: &Value) -> Result<(), ControlError> {
+        let request = self.client.post("http://control/emit").json(order).send();
+        let answer = edge::within(what, request, || "no answer".to_owned()).await??;
         answer.error_for_status()?;
         Ok(())
     }

@@ -46,7 +46,7 @@ pub enum PageError {
     },
 }
 
-/// A page that serves `__e2e`, the harness's own vocabulary in a page (`pages/recovery.js`).
+/// A page that serves `__e2e`, the harness's own vocabulary in a page (`pages/words.js`).
 #[derive(Clone)]
 pub struct Page {
     inner: chromiumoxide::Page,

@@ -1,5 +1,6 @@
 //! The front over real sockets, between a browser and an upstream that a test plays by hand.
 
+mod door;
 mod faults;
 mod fence;
 mod passing;

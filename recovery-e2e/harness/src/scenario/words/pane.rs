@@ -1,12 +1,27 @@
-//! The interactive pane, as a scenario sees and moves it.
+//! A pane, as a scenario sees and moves it.
+
+use std::fmt::Display;
+use std::marker::PhantomData;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
+use super::seed_three_turns;
+use crate::model::Reply;
 use crate::stage::page::Page;
 use crate::stage::wire::WsId;
 use crate::stage::{Stage, StageError};
 
-/// What stood in the pane at one moment.
+/// What stands in a pane at one moment, as its kind lets it be seen.
+pub trait Sight: Display + DeserializeOwned {
+    /// The page of the harness that shows such a pane.
+    const PAGE: &str;
+
+    /// Whether it has no transport.
+    fn is_offline(&self) -> bool;
+}
+
+/// What stood in an interactive pane at one moment.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Seen {
@@ -30,7 +45,7 @@ pub struct Seen {
     pub empty: bool,
 }
 
-impl std::fmt::Display for Seen {
+impl Display for Seen {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Seen { rows, latch, queued, busy, retry_armed, .. } = self;
         let Seen { cursor, live_refs, ready_state, empty, .. } = self;
@@ -40,6 +55,14 @@ impl std::fmt::Display for Seen {
              retry armed {retry_armed}, cursor {cursor:?}, live refs {live_refs}, \
              ready state {ready_state:?}, empty {empty}"
         )
+    }
+}
+
+impl Sight for Seen {
+    const PAGE: &str = "/recovery";
+
+    fn is_offline(&self) -> bool {
+        self.ready_state.is_none()
     }
 }
 
@@ -56,26 +79,45 @@ pub struct Tools {
     pub escaped: u64,
 }
 
-/// The interactive pane of one workstream, open in the stage's page.
-pub struct Pane {
+/// The interactive pane.
+pub type Pane = Mounted<Seen>;
+
+/// The pane of one workstream, open in the stage's page.
+pub struct Mounted<S> {
     page: Page,
     ws: WsId,
+    sight: PhantomData<S>,
 }
 
-impl Pane {
-    /// Opens the pane, and waits until `rows` user rows are painted and its stream is open.
-    pub async fn open(stage: &mut Stage, ws: WsId, rows: u64) -> Result<Pane, StageError> {
-        let pane = Pane::mount(stage, ws).await?;
-        let painted = format!("s.rows === {rows} && s.readyState === EventSource.OPEN");
-        pane.until("the first paint, with an open stream", &painted).await?;
+impl<S: Sight> Mounted<S> {
+    /// Opens the pane, and waits until `rows` user rows are painted and its stream has caught up.
+    pub async fn open(stage: &mut Stage, ws: WsId, rows: u64) -> Result<Self, StageError> {
+        let pane = Self::mount(stage, ws).await?;
+        pane.until("the first paint", &format!("s.rows === {rows}")).await?;
+        pane.until_frames("replay_complete", 1).await?;
+        Ok(pane)
+    }
+
+    /// The pane of [`seed_three_turns`], painted, with an open stream and frozen time.
+    pub async fn seeded(
+        stage: &mut Stage,
+        name: &str,
+        further: Vec<Reply>,
+    ) -> Result<Self, StageError> {
+        stage.phase("seed");
+        let ws = seed_three_turns(stage, name, further).await?;
+        stage.phase("first paint");
+        let pane = Self::open(stage, ws, 3).await?;
+        stage.screenshot("first-paint").await?;
+        pane.freeze().await?;
         Ok(pane)
     }
 
     /// Opens the pane, whose first load is then under way.
-    pub async fn mount(stage: &mut Stage, ws: WsId) -> Result<Pane, StageError> {
-        let page = stage.open(&format!("/recovery?ws_id={}", ws.as_str())).await?;
+    pub async fn mount(stage: &mut Stage, ws: WsId) -> Result<Self, StageError> {
+        let page = stage.open(&format!("{}?ws_id={}", S::PAGE, ws.as_str())).await?;
         page.until("a loaded page", "window.__e2e").await?;
-        Ok(Pane { page, ws })
+        Ok(Self { page, ws, sight: PhantomData })
     }
 
     /// Its workstream.
@@ -84,7 +126,7 @@ impl Pane {
     }
 
     /// What stands in the pane now.
-    pub async fn look(&self) -> Result<Seen, StageError> {
+    pub async fn look(&self) -> Result<S, StageError> {
         Ok(self.page.eval("the pane's state", "__e2e.look()").await?)
     }
 
@@ -104,7 +146,7 @@ impl Pane {
     }
 
     /// Clicks the rewind button of a user row, and tells what stood at that very moment.
-    pub async fn click_rewind(&self, row: usize) -> Result<Seen, StageError> {
+    pub async fn click_rewind(&self, row: usize) -> Result<S, StageError> {
         let script = format!("__e2e.clickRewind({row})");
         Ok(self.page.eval("a click on a rewind button", &script).await?)
     }
@@ -116,7 +158,7 @@ impl Pane {
         edge: &str,
         condition: &str,
         row: usize,
-    ) -> Result<Seen, StageError> {
+    ) -> Result<S, StageError> {
         self.until(edge, &format!("({condition}) && (__e2e.clicked = __e2e.clickRewind({row}))"))
             .await?;
         Ok(self.page.eval("what stood at the click", "__e2e.clicked").await?)
@@ -170,9 +212,9 @@ impl Pane {
 
     /// Hides the page, and makes sure that the pane has dropped its transport; tells what stood
     /// right after.
-    pub async fn hide(&self, stage: &mut Stage) -> Result<Seen, StageError> {
-        let seen: Seen = self.page.eval("a hidden page", "__e2e.setHidden(true)").await?;
-        stage.require("hidden, the pane has no transport", seen.ready_state.is_none(), &seen);
+    pub async fn hide(&self, stage: &mut Stage) -> Result<S, StageError> {
+        let seen: S = self.page.eval("a hidden page", "__e2e.setHidden(true)").await?;
+        stage.require("hidden, the pane has no transport", seen.is_offline(), &seen);
         Ok(seen)
     }
 
@@ -180,7 +222,6 @@ impl Pane {
     pub async fn show(&self) -> Result<(), StageError> {
         let before = self.frames("replay_complete").await?;
         self.page.tell("a shown page", "__e2e.setHidden(false)").await?;
-        self.until("a reopened stream", "s.readyState === EventSource.OPEN").await?;
         self.until_frames("replay_complete", before + 1).await
     }
 
@@ -191,6 +232,21 @@ impl Pane {
             self.page.tell("a changed visibility", &set).await?;
         }
         Ok(())
+    }
+
+    /// How many user rows are painted.
+    pub async fn rows(&self) -> Result<u64, StageError> {
+        Ok(self.page.eval("its user rows", "__e2e.look().rows").await?)
+    }
+
+    /// Whether the pane asks the person what to do, since it will not become true by itself.
+    pub async fn asks(&self) -> Result<bool, StageError> {
+        Ok(self.page.eval("the offer of a repair", "__e2e.asks()").await?)
+    }
+
+    /// Has it make the one attempt that a person may ask for, as their click would.
+    pub async fn click_retry(&self) -> Result<(), StageError> {
+        Ok(self.page.tell("a click on the retry button", "__e2e.clickRetry()").await?)
     }
 
     /// Whether the pane stands in the document.
