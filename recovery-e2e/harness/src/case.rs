@@ -9,7 +9,8 @@ use std::{fs, io};
 use camino::{Utf8Path, Utf8PathBuf};
 use futures_util::FutureExt;
 
-use crate::deaths::Deaths;
+use crate::children::Children;
+use crate::hygiene::{Inventory, Ledger};
 use crate::journal::{BrowserInfo, CaseResult};
 use crate::plan::Job;
 use crate::redact::Redactor;
@@ -43,12 +44,16 @@ pub async fn run(common: &Common, job: &Job, attempt: u32) -> CaseResult {
     let start = Instant::now();
     let dir = job.case.attempt_dir(attempt);
     let artifacts = common.out.join(&dir);
-    let (verdict, ground) = match in_folders(common, job, &artifacts).await {
-        Ok(reached) => reached,
-        Err(error) => (broken(format!("{error}; is there room?")), Ground::default()),
+    let (verdict, ground, ledger) = match in_folders(common, job, &artifacts).await {
+        Ok((verdict, ground, ledger)) => (verdict, ground, Some(ledger)),
+        Err(error) => (broken(format!("{error}; is there room?")), Ground::default(), None),
     };
     let verdict = match job.control {
         Some(control) => judge_control(control.predicted, verdict),
+        None => verdict,
+    };
+    let verdict = match ledger.as_ref().and_then(|ledger| ledger.left.told()) {
+        Some(leak) => leaked(&leak, &verdict),
         None => verdict,
     };
     let mut result = CaseResult {
@@ -65,6 +70,7 @@ pub async fn run(common: &Common, job: &Job, attempt: u32) -> CaseResult {
             .chain([VERDICT_FILE.into()])
             .map(|name| dir.strip_prefix(&job.case.dir).map_or(name.clone(), |own| own.join(name)))
             .collect(),
+        ledger,
     };
     let told = (&job.case, &result);
     let (browser, redactor) = (&common.browser, &common.redactor);
@@ -81,14 +87,21 @@ async fn in_folders(
     common: &Common,
     job: &Job,
     artifacts: &Utf8Path,
-) -> io::Result<(Verdict, Ground)> {
+) -> io::Result<(Verdict, Ground, Ledger)> {
     fs::create_dir_all(artifacts)?;
     // Short, since a path to a Unix socket has to fit into 108 bytes.
-    let temp = tempfile::tempdir_in(&common.temp)?;
-    let path = Utf8Path::from_path(temp.path()).ok_or(io::ErrorKind::InvalidFilename)?;
-    let reached = on_a_stage(common, job, artifacts, path).await;
-    temp.close()?;
-    Ok(reached)
+    let temp = tempfile::Builder::new().prefix("").rand_bytes(4).tempdir_in(&common.temp)?;
+    let path = Utf8Path::from_path(temp.path()).ok_or(io::ErrorKind::InvalidFilename)?.to_owned();
+    let children = Children::new()?;
+    let (verdict, ground, held) = on_a_stage(common, job, artifacts, &path, &children).await;
+    // What cannot be removed is counted below.
+    let _ = temp.close();
+    let ledger = tokio::task::spawn_blocking(move || {
+        let left = held.left(&children, &path);
+        left.clear();
+        Ledger { held: held.holding(), left: left.holding() }
+    });
+    Ok((verdict, ground, ledger.await.map_err(io::Error::other)?))
 }
 
 async fn on_a_stage(
@@ -96,8 +109,8 @@ async fn on_a_stage(
     job: &Job,
     artifacts: &Utf8Path,
     temp: &Utf8Path,
-) -> (Verdict, Ground) {
-    let deaths = Deaths::default();
+    children: &Children,
+) -> (Verdict, Ground, Inventory) {
     let config = StageConfig {
         browser: Utf8Path::new(&common.browser.path),
         node: &common.node,
@@ -105,11 +118,13 @@ async fn on_a_stage(
         artifacts,
         page: page_of(common, job),
         redactor: &common.redactor,
-        deaths: &deaths,
+        children,
     };
     let mut stage = match Stage::set(config).await {
         Ok(stage) => stage,
-        Err(error) => return (broken(error.to_string()), Ground::default()),
+        Err(error) => {
+            return (broken(error.to_string()), Ground::default(), Inventory::default());
+        }
     };
     if let Some(control) = job.control {
         for patch in control.patches() {
@@ -119,7 +134,7 @@ async fn on_a_stage(
     let told = AssertUnwindSafe(tell(&mut stage, job)).catch_unwind();
     let told = tokio::select! {
         told = told => told,
-        death = deaths.first() => Ok(Err(StageError::Death(death))),
+        death = children.deaths.first() => Ok(Err(StageError::Death(death))),
         () = tokio::time::sleep(common.timeout) => Ok(Err(StageError::TooLong(common.timeout))),
     };
     let told = match told {
@@ -134,12 +149,15 @@ async fn on_a_stage(
         // Whatever broke may have taken the page with it; then there is nothing to show.
         let _ = stage.screenshot("failure").await;
     }
+    let (of_children, folder) = (children.clone(), temp.to_owned());
+    let held = tokio::task::spawn_blocking(move || Inventory::take(&of_children, &folder)).await;
+    let held = held.unwrap_or_default();
     match stage.close().await {
         Ok(ground) => {
             let conclude = |stamp| conclude(stamp, &ground.evidence, &ground.receipts);
-            (told.map_or_else(|verdict| verdict, conclude), ground)
+            (told.map_or_else(|verdict| verdict, conclude), ground, held)
         }
-        Err(error) => (broken(error.to_string()), Ground::default()),
+        Err(error) => (broken(error.to_string()), Ground::default(), held),
     }
 }
 
@@ -156,6 +174,15 @@ async fn tell(stage: &mut Stage, job: &Job) -> Result<Stamp, StageError> {
 
 fn page_of(common: &Common, job: &Job) -> PageSettings {
     common.page.of_repeat(job.case.repeat)
+}
+
+/// What a case comes to whose stage did not take everything with it: it may have disturbed others.
+fn leaked(leak: &str, verdict: &Verdict) -> Verdict {
+    let Verdict { outcome, stamp, reason } = verdict;
+    let stamp = stamp.as_ref().map(Stamp::to_string);
+    let before: Vec<_> = stamp.iter().chain(reason).map(String::as_str).collect();
+    let before = format!("it was {} before: {}", outcome.name(), before.join(": "));
+    broken(format!("left behind: {leak}\n{before}"))
 }
 
 fn broken(reason: String) -> Verdict {

@@ -2,6 +2,7 @@
 
 mod break_late;
 pub mod case;
+pub mod children;
 pub mod claim;
 pub mod cli;
 pub mod deaths;
@@ -9,6 +10,7 @@ pub mod descendants;
 pub mod edge;
 pub mod files;
 pub mod front;
+pub mod hygiene;
 pub mod inner;
 pub mod journal;
 pub mod lifeline;
@@ -20,6 +22,7 @@ pub mod plan;
 pub mod pool;
 pub mod preflight;
 pub mod process;
+pub mod procfs;
 pub mod redact;
 pub mod report;
 pub mod scenario;

@@ -2,7 +2,7 @@
 
 use camino::Utf8Path;
 
-use crate::deaths::Deaths;
+use crate::children::Children;
 use crate::redact::Redactor;
 use crate::stage::browser::{Browser, BrowserError};
 use crate::stage::log::{LogError, LogFile};
@@ -20,7 +20,7 @@ pub enum PreflightError {
     /// The node's log.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// The folder for both.
+    /// What both stand on.
     #[error("{0}; is TMPDIR writable, and is there room?")]
     Temp(std::io::Error),
 }
@@ -38,10 +38,10 @@ pub async fn check(
     let folder = temp.join("preflight");
     std::fs::create_dir_all(&folder).map_err(PreflightError::Temp)?;
     // Nobody listens: what ends here is told by what it does not answer.
-    let deaths = Deaths::default();
+    let children = Children::new().map_err(PreflightError::Temp)?;
     let version = async {
         let log = folder.join("browser.log");
-        let browser = Browser::launch(browser, &folder, &log, redactor, &deaths).await?;
+        let browser = Browser::launch(browser, &folder, &log, redactor, &children).await?;
         let version = browser.version().await;
         browser.close().await;
         Ok::<_, PreflightError>(version?)
@@ -54,7 +54,7 @@ pub async fn check(
             retry_ms: None,
             log: LogFile::create(&folder.join("node.log"), redactor.clone())?,
             redactor: redactor.clone(),
-            deaths: deaths.clone(),
+            children: children.clone(),
         })
         .await?;
         node.kill().await;

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use hyper::body::Bytes;
 
-use crate::deaths::Deaths;
+use crate::children::Children;
 use crate::edge::{self, EdgeMissed};
 use crate::front::{Front, FrontConfig, FrontError, LocalPage};
 use crate::journal::Phase;
@@ -80,8 +80,8 @@ pub struct StageConfig<'a> {
     pub page: PageSettings,
     /// Learns every secret of the stage.
     pub redactor: &'a Redactor,
-    /// Told if the node or the browser ends by itself.
-    pub deaths: &'a Deaths,
+    /// What the node and the browser are children of.
+    pub children: &'a Children,
 }
 
 /// A running stage. Dropping it ends all of its processes; [`Stage::close`] also waits for that.
@@ -159,7 +159,7 @@ impl Stage {
             retry_ms: config.page.clock.retry_ms(),
             log: LogFile::create(&node_log, config.redactor.clone())?,
             redactor: config.redactor.clone(),
-            deaths: config.deaths.clone(),
+            children: config.children.clone(),
         };
         let node = Node::start(&node_config);
         let browser_log = config.artifacts.join("browser.log");
@@ -168,7 +168,7 @@ impl Stage {
             config.temp,
             &browser_log,
             config.redactor,
-            config.deaths,
+            config.children,
         );
         let (node, browser) = tokio::join!(node, browser);
         let (node, browser) = (node?, browser?);

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use camino::{Utf8Path, Utf8PathBuf};
-use recovery_e2e::deaths::Deaths;
+use recovery_e2e::children::Children;
 use recovery_e2e::front::{Front, FrontConfig, LocalPage};
 use recovery_e2e::redact::Redactor;
 use recovery_e2e::stage::browser::Browser;
@@ -44,8 +44,9 @@ impl Stand {
         .await
         .unwrap();
         let log = path.join("browser.log");
-        let browser =
-            Browser::launch(&program, path, &log, &redactor, &Deaths::default()).await.unwrap();
+        let browser = Browser::launch(&program, path, &log, &redactor, &Children::new().unwrap())
+            .await
+            .unwrap();
         let console = LogFile::create(&path.join("console.log"), redactor).unwrap();
         let page = Page::new(&browser, settings, console).await.unwrap();
         let url = format!("{}/empty", front.origin());

@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use tokio::process::Command;
 use tokio::task::JoinHandle;
 
-use crate::deaths::Deaths;
+use crate::children::Children;
 use crate::edge::{self, EdgeMissed};
 use crate::process::Process;
 use crate::redact::Redactor;
@@ -94,7 +94,7 @@ pub struct Browser {
 
 impl Browser {
     /// Starts `program` with a fresh profile in `folder`; what it prints goes to `log`,
-    /// and `deaths` is told if it ends by itself.
+    /// and it is one of `children`.
     ///
     /// # Errors
     /// When it cannot be started or is no browser.
@@ -103,7 +103,7 @@ impl Browser {
         folder: &Utf8Path,
         log: &Utf8Path,
         redactor: &Redactor,
-        deaths: &Deaths,
+        children: &Children,
     ) -> Result<Browser, BrowserError> {
         let mut command = Command::new(program);
         command
@@ -112,8 +112,9 @@ impl Browser {
             .arg(format!("--window-size={},{}", WINDOW.0, WINDOW.1))
             .arg(format!("--user-data-dir={}", folder.join("profile")))
             .env("XDG_CONFIG_HOME", folder.join("config"))
-            .env("XDG_CACHE_HOME", folder.join("cache"));
-        let mut process = Process::start("browser", command, deaths)
+            .env("XDG_CACHE_HOME", folder.join("cache"))
+            .envs(temporary(folder));
+        let mut process = Process::start("browser", command, children)
             .map_err(|source| BrowserError::Start { program: program.to_owned(), source })?;
 
         let log = LogFile::create(log, redactor.clone())?;
@@ -178,6 +179,14 @@ pub(super) async fn bounded<T>(
             what: what.to_owned(),
             source: Box::new(source),
         })
+}
+
+/// The folder for what the browser would leave among the machine's temporary files when it is
+/// killed, unless the path of a Unix socket in it were longer than the kernel takes.
+fn temporary(folder: &Utf8Path) -> Option<(&'static str, &Utf8Path)> {
+    const MAX_SOCKET_PATH: usize = 107;
+    const SOCKET: &str = "/org.chromium.Chromium.XXXXXX/SingletonSocket";
+    (folder.as_str().len() + SOCKET.len() <= MAX_SOCKET_PATH).then_some(("TMPDIR", folder))
 }
 
 /// What this machine needs besides.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 
-use crate::deaths::Deaths;
+use crate::children::Children;
 use crate::edge::{self, EdgeMissed};
 use crate::process::Process;
 use crate::redact::Redactor;
@@ -66,8 +66,8 @@ pub struct NodeConfig {
     pub log: LogFile,
     /// Learns the node's token.
     pub redactor: Redactor,
-    /// Told if it ends by itself.
-    pub deaths: Deaths,
+    /// What it is a child of.
+    pub children: Children,
 }
 
 /// A running node. Dropping it kills all of its processes.
@@ -94,7 +94,7 @@ impl Node {
             .args(["--public-origin", &config.public_origin])
             .args(["--control-socket", control_socket.as_str()])
             .args(config.retry_ms.map(|range| format!("--retry-ms={range}")));
-        let mut process = Process::start("node", command, &config.deaths)
+        let mut process = Process::start("node", command, &config.children)
             .map_err(|source| NodeError::Start { program: config.program.clone(), source })?;
 
         config.log.follow(process.take_stderr(), |_| None::<()>);
@@ -212,7 +212,7 @@ mod tests {
             retry_ms: None,
             log: LogFile::create(&folder.join("node.log"), redactor.clone()).unwrap(),
             redactor,
-            deaths: Deaths::default(),
+            children: Children::new().unwrap(),
         };
         let error = Node::start(&config).await.err().unwrap().to_string();
         assert!(error.contains("the port is taken"), "{error}");
