@@ -72,6 +72,10 @@ pub struct SelectionArgs {
     #[arg(long)]
     controls: bool,
 
+    /// Cases that break on purpose, in place of the catalogue: a test of the runner
+    #[arg(long, hide = true)]
+    torture: bool,
+
     /// Each one so many times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat_each: u32,
@@ -180,6 +184,7 @@ impl SelectionArgs {
             patterns: self.scenario.clone(),
             controls: self.controls,
             only: None,
+            torture: self.torture,
             repeat_each: self.repeat_each,
         }
     }

@@ -260,6 +260,11 @@ impl Stage {
         Ok(())
     }
 
+    /// The id of the browser's process, while it runs.
+    pub fn browser_pid(&self) -> Option<u32> {
+        self.browser.pid()
+    }
+
     /// How many exceptions nothing in the page has caught.
     pub fn page_exceptions(&self) -> u64 {
         self.page.as_ref().map_or(0, Page::exceptions)

@@ -144,6 +144,11 @@ impl Browser {
         Ok(bounded("its version", self.connection.version()).await?.product)
     }
 
+    /// Its process's id; none after its end.
+    pub fn pid(&self) -> Option<u32> {
+        self.process.id()
+    }
+
     /// A fresh, empty page.
     ///
     /// # Errors
