@@ -12,6 +12,7 @@ use futures_util::FutureExt;
 use crate::children::Children;
 use crate::hygiene::{Inventory, Ledger};
 use crate::journal::{BrowserInfo, CaseResult};
+use crate::machine::{Look, Strain};
 use crate::plan::Job;
 use crate::redact::Redactor;
 use crate::report::{VERDICT_FILE, write_verdict_file};
@@ -41,7 +42,7 @@ pub struct Common {
 ///
 /// Dropped before its end, it leaves no process; its temporary folder goes with the run's.
 pub async fn run(common: &Common, job: &Job, attempt: u32) -> CaseResult {
-    let start = Instant::now();
+    let (start, machine) = (Instant::now(), Look::now());
     let dir = job.case.attempt_dir(attempt);
     let artifacts = common.out.join(&dir);
     let (verdict, ground, ledger) = match in_folders(common, job, &artifacts).await {
@@ -55,6 +56,12 @@ pub async fn run(common: &Common, job: &Job, attempt: u32) -> CaseResult {
     let verdict = match ledger.as_ref().and_then(|ledger| ledger.left.told()) {
         Some(leak) => leaked(&leak, &verdict),
         None => verdict,
+    };
+    let strain = machine.strain();
+    let verdict = if verdict.outcome.is_bad() && strain.is_starved() {
+        starved(verdict, &strain)
+    } else {
+        verdict
     };
     let mut result = CaseResult {
         case: job.case.id.clone(),
@@ -183,6 +190,13 @@ fn leaked(leak: &str, verdict: &Verdict) -> Verdict {
     let before: Vec<_> = stamp.iter().chain(reason).map(String::as_str).collect();
     let before = format!("it was {} before: {}", outcome.name(), before.join(": "));
     broken(format!("left behind: {leak}\n{before}"))
+}
+
+/// A bad end on a machine that had too little to give: that may be why.
+fn starved(mut verdict: Verdict, strain: &Strain) -> Verdict {
+    let reason = verdict.reason.into_iter().chain([format!("the machine was starved: {strain}")]);
+    verdict.reason = Some(reason.collect::<Vec<_>>().join("\n"));
+    verdict
 }
 
 fn broken(reason: String) -> Verdict {

@@ -1,13 +1,13 @@
 //! The command line.
 
 use std::env;
-use std::thread;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::journal;
+use crate::machine;
 use crate::plan::order::Order;
 use crate::plan::show::Format;
 use crate::plan::timings::{Missing, Timings};
@@ -147,7 +147,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "N")]
     pub seed: Option<u32>,
 
-    /// How many run at a time [default: the cores of this machine]
+    /// How many run at a time, where the machine has room for them [default: the cores that this
+    /// process may use]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     jobs: Option<u32>,
 
@@ -225,8 +226,7 @@ impl RunArgs {
         if self.clock == Clock::Real {
             return 1;
         }
-        let cores = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        self.jobs.unwrap_or_else(|| u32::try_from(cores()).unwrap_or(u32::MAX))
+        self.jobs.unwrap_or_else(machine::cores)
     }
 
     /// Refuses what cannot go together.

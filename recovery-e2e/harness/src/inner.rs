@@ -13,7 +13,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::case::Common;
 use crate::cli::RunArgs;
+use crate::gate::Gate;
 use crate::journal::{self, BrowserInfo, Event, Journal, Part, RunFinished, RunInfo, RunStarted};
+use crate::machine::Look;
 use crate::plan::timings::{Missing, Timings};
 use crate::plan::{Job, Plan, Shard};
 use crate::pool::{self, Pool, Progress};
@@ -103,6 +105,7 @@ async fn work(
             redactor,
         },
         journal: journal.clone(),
+        gate: Gate::new(Look::strain),
         waiting: Mutex::new(jobs.into()),
         begin,
         retries: args.retries,
