@@ -9,9 +9,11 @@ use std::{fs, io};
 use camino::{Utf8Path, Utf8PathBuf};
 use futures_util::FutureExt;
 
-use crate::deaths::Deaths;
+use crate::children::Children;
 use crate::front::Patch;
+use crate::hygiene::{Inventory, Ledger};
 use crate::journal::{BrowserInfo, CaseResult};
+use crate::machine::{Look, Strain};
 use crate::plan::Job;
 use crate::redact::Redactor;
 use crate::report::{VERDICT_FILE, write_verdict_file};
@@ -52,16 +54,26 @@ pub type Tell = Box<dyn Fn(&str) + Send + Sync>;
 ///
 /// Dropped before its end, it leaves no process; its temporary folder goes with the run's.
 pub async fn run(common: &Common, job: &Job, attempt: u32) -> CaseResult {
-    let start = Instant::now();
+    let (start, machine) = (Instant::now(), Look::now());
     let dir = job.case.attempt_dir(attempt);
     let artifacts = common.out.join(&dir);
-    let (verdict, ground) = match in_folders(common, job, &artifacts).await {
-        Ok(reached) => reached,
-        Err(error) => (broken(format!("{error}; is there room?")), Ground::default()),
+    let (verdict, ground, ledger) = match in_folders(common, job, &artifacts).await {
+        Ok((verdict, ground, ledger)) => (verdict, ground, Some(ledger)),
+        Err(error) => (broken(format!("{error}; is there room?")), Ground::default(), None),
     };
     let verdict = match job.control {
         Some(control) => judge_control(control.predicted, verdict),
         None => verdict,
+    };
+    let verdict = match ledger.as_ref().and_then(|ledger| ledger.left.told()) {
+        Some(leak) => leaked(&leak, &verdict),
+        None => verdict,
+    };
+    let strain = machine.strain();
+    let verdict = if verdict.outcome.is_bad() && strain.is_starved() {
+        starved(verdict, &strain)
+    } else {
+        verdict
     };
     let mut result = CaseResult {
         case: job.case.id.clone(),
@@ -77,6 +89,7 @@ pub async fn run(common: &Common, job: &Job, attempt: u32) -> CaseResult {
             .chain([VERDICT_FILE.into()])
             .map(|name| dir.strip_prefix(&job.case.dir).map_or(name.clone(), |own| own.join(name)))
             .collect(),
+        ledger,
     };
     let told = (&job.case, &result);
     let (browser, redactor) = (&common.browser, &common.redactor);
@@ -93,14 +106,21 @@ async fn in_folders(
     common: &Common,
     job: &Job,
     artifacts: &Utf8Path,
-) -> io::Result<(Verdict, Ground)> {
+) -> io::Result<(Verdict, Ground, Ledger)> {
     fs::create_dir_all(artifacts)?;
     // Short, since a path to a Unix socket has to fit into 108 bytes.
-    let temp = tempfile::tempdir_in(&common.temp)?;
-    let path = Utf8Path::from_path(temp.path()).ok_or(io::ErrorKind::InvalidFilename)?;
-    let reached = on_a_stage(common, job, artifacts, path).await;
-    temp.close()?;
-    Ok(reached)
+    let temp = tempfile::Builder::new().prefix("").rand_bytes(4).tempdir_in(&common.temp)?;
+    let path = Utf8Path::from_path(temp.path()).ok_or(io::ErrorKind::InvalidFilename)?.to_owned();
+    let children = Children::new()?;
+    let (verdict, ground, held) = on_a_stage(common, job, artifacts, &path, &children).await;
+    // What cannot be removed is counted below.
+    let _ = temp.close();
+    let ledger = tokio::task::spawn_blocking(move || {
+        let left = held.left(&children, &path);
+        left.clear();
+        Ledger { held: held.holding(), left: left.holding() }
+    });
+    Ok((verdict, ground, ledger.await.map_err(io::Error::other)?))
 }
 
 async fn on_a_stage(
@@ -108,8 +128,8 @@ async fn on_a_stage(
     job: &Job,
     artifacts: &Utf8Path,
     temp: &Utf8Path,
-) -> (Verdict, Ground) {
-    let deaths = Deaths::default();
+    children: &Children,
+) -> (Verdict, Ground, Inventory) {
     let config = StageConfig {
         port: 0,
         browser: Some(&common.browser),
@@ -120,11 +140,13 @@ async fn on_a_stage(
         artifacts,
         page: page_of(common, job),
         redactor: &common.redactor,
-        deaths: &deaths,
+        children,
     };
     let mut stage = match Stage::set(config).await {
         Ok(stage) => stage,
-        Err(error) => return (broken(error.to_string()), Ground::default()),
+        Err(error) => {
+            return (broken(error.to_string()), Ground::default(), Inventory::default());
+        }
     };
     let planned = job.control.map(Control::patches).unwrap_or_default();
     for patch in planned.iter().chain(&common.defect) {
@@ -133,7 +155,7 @@ async fn on_a_stage(
     let told = AssertUnwindSafe(tell(&mut stage, job)).catch_unwind();
     let told = tokio::select! {
         told = told => told,
-        death = deaths.first() => Ok(Err(StageError::Death(death))),
+        death = children.deaths.first() => Ok(Err(StageError::Death(death))),
         () = tokio::time::sleep(common.timeout) => Ok(Err(StageError::TooLong(common.timeout))),
     };
     let told = match told {
@@ -158,12 +180,15 @@ async fn on_a_stage(
         ));
         pause.hold().await;
     }
+    let (of_children, folder) = (children.clone(), temp.to_owned());
+    let held = tokio::task::spawn_blocking(move || Inventory::take(&of_children, &folder)).await;
+    let held = held.unwrap_or_default();
     match stage.close().await {
         Ok(ground) => {
             let conclude = |stamp| conclude(stamp, &ground.evidence, &ground.receipts);
-            (told.map_or_else(|verdict| verdict, conclude), ground)
+            (told.map_or_else(|verdict| verdict, conclude), ground, held)
         }
-        Err(error) => (broken(error.to_string()), Ground::default()),
+        Err(error) => (broken(error.to_string()), Ground::default(), held),
     }
 }
 
@@ -192,6 +217,22 @@ fn why_bad(told: &Result<Stamp, Verdict>, stage: &Stage, job: &Job) -> Option<St
 
 fn page_of(common: &Common, job: &Job) -> PageSettings {
     common.page.of_repeat(job.case.repeat)
+}
+
+/// What a case comes to whose stage did not take everything with it: it may have disturbed others.
+fn leaked(leak: &str, verdict: &Verdict) -> Verdict {
+    let Verdict { outcome, stamp, reason } = verdict;
+    let stamp = stamp.as_ref().map(Stamp::to_string);
+    let before: Vec<_> = stamp.iter().chain(reason).map(String::as_str).collect();
+    let before = format!("it was {} before: {}", outcome.name(), before.join(": "));
+    broken(format!("left behind: {leak}\n{before}"))
+}
+
+/// A bad end on a machine that had too little to give: that may be why.
+fn starved(mut verdict: Verdict, strain: &Strain) -> Verdict {
+    let reason = verdict.reason.into_iter().chain([format!("the machine was starved: {strain}")]);
+    verdict.reason = Some(reason.collect::<Vec<_>>().join("\n"));
+    verdict
 }
 
 fn broken(reason: String) -> Verdict {

@@ -5,7 +5,6 @@ pub mod serve;
 
 use std::collections::BTreeSet;
 use std::env;
-use std::thread;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -13,6 +12,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::journal;
 use crate::list;
+use crate::machine;
 use crate::plan::order::Order;
 use crate::plan::show::Format;
 use crate::plan::timings::{Missing, Timings};
@@ -95,6 +95,10 @@ pub struct SelectionArgs {
     /// The negative controls of these scenarios in their place
     #[arg(long)]
     controls: bool,
+
+    /// Cases that break on purpose, in place of the catalogue: a test of the runner
+    #[arg(long, hide = true)]
+    torture: bool,
 
     /// Each one so many times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
@@ -179,7 +183,8 @@ pub struct RunArgs {
     #[command(flatten)]
     pub watching: Watching,
 
-    /// How many run at a time [default: the cores of this machine]
+    /// How many run at a time, where the machine has room for them [default: the cores that this
+    /// process may use]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     jobs: Option<u32>,
 
@@ -216,6 +221,7 @@ impl SelectionArgs {
             patterns: self.scenario.clone(),
             controls: self.controls,
             only: self.only.clone().map(|name| BTreeSet::from([name])),
+            torture: self.torture,
             repeat_each: self.repeat_each,
         }
     }
@@ -267,8 +273,7 @@ impl RunArgs {
         if self.clock == Clock::Real || self.watching.pause_on_failure {
             return 1;
         }
-        let cores = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        self.jobs.unwrap_or_else(|| u32::try_from(cores()).unwrap_or(u32::MAX))
+        self.jobs.unwrap_or_else(machine::cores)
     }
 
     /// Refuses what cannot go together.

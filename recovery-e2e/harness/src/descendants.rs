@@ -1,11 +1,15 @@
 //! The processes below this one: found, killed and reaped, until none remains.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::sync::Mutex;
-use std::{fs, io};
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_send_signal};
+
+use crate::children::Mark;
+use crate::procfs::{self, Stat};
 
 /// Makes this process the one that inherits its descendants' orphans, so that none of them can
 /// leave the tree by losing its parent.
@@ -41,7 +45,7 @@ pub fn spawn(command: &mut tokio::process::Command) -> io::Result<tokio::process
 /// there is no child.
 pub fn kill_all() {
     loop {
-        for pid in below(rustix::process::getpid(), &parents()) {
+        for pid in all().into_keys() {
             // It may have ended since the look.
             let _ = rustix::process::kill_process(pid, Signal::KILL);
         }
@@ -67,69 +71,56 @@ pub fn kill_group(leader: Pid) {
     }
 }
 
-/// Kills every process below this one whose environment holds `mark`, and returns when none runs
-/// any more.
+/// Kills every process below this one that carries `mark`, and returns when none runs any more.
 ///
 /// It finds what has left its process group. A process that has cleared its environment as well is
 /// found by [`kill_all`] only.
-pub fn kill_marked(mark: &str) {
+pub fn kill_marked(mark: &Mark) {
     loop {
-        let marked: Vec<_> = below(rustix::process::getpid(), &parents())
-            .into_iter()
-            .filter(|pid| is_marked(*pid, mark))
-            .collect();
+        let marked: Vec<_> = all().into_keys().filter(|pid| mark.is_on(*pid)).collect();
         if marked.is_empty() {
             return;
         }
-        for pid in marked {
-            // Not by waiting for it alone: it may be the child of another one.
-            let Ok(end) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
-            let _ = pidfd_send_signal(&end, Signal::KILL);
-            let _ = poll(&mut [PollFd::new(&end, PollFlags::IN)], None);
-            let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
-        }
+        marked.into_iter().for_each(kill);
     }
 }
 
-/// Whether the process runs with `mark` in its environment; one that has ended has none.
-fn is_marked(pid: Pid, mark: &str) -> bool {
-    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+/// Kills a process below this one, and returns when it has ended.
+pub fn kill(pid: Pid) {
+    // Not by waiting for it alone: it may be the child of another one.
+    let Ok(end) = pidfd_open(pid, PidfdFlags::empty()) else { return };
+    let _ = pidfd_send_signal(&end, Signal::KILL);
+    let _ = poll(&mut [PollFd::new(&end, PollFlags::IN)], None);
+    let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
 }
 
-/// Every process with its parent, as /proc has it now.
-fn parents() -> HashMap<Pid, Pid> {
-    let Ok(entries) = fs::read_dir("/proc") else { return HashMap::new() };
-    entries
-        .filter_map(|entry| {
-            let pid = entry.ok()?.file_name().to_str()?.parse().ok().and_then(Pid::from_raw)?;
-            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-            Some((pid, parent_in(&stat)?))
-        })
-        .collect()
+/// Waits for the end of a process below this one, but no longer than `patience`.
+pub fn wait_for(pid: Pid, patience: Duration) {
+    let Ok(end) = pidfd_open(pid, PidfdFlags::empty()) else { return };
+    let patience = Timespec::try_from(patience).unwrap_or_default();
+    let _ = poll(&mut [PollFd::new(&end, PollFlags::IN)], Some(&patience));
 }
 
-/// The parent in a line of `/proc/<pid>/stat`. The second field is the program's name in
-/// parentheses, which may itself hold spaces and parentheses.
-fn parent_in(stat: &str) -> Option<Pid> {
-    let (_, after_name) = stat.rsplit_once(')')?;
-    after_name.split_whitespace().nth(1)?.parse().ok().and_then(Pid::from_raw)
+/// Every process below this one, as /proc has it now.
+pub fn all() -> HashMap<Pid, Stat> {
+    let own = rustix::process::getpid();
+    let mut processes = procfs::processes();
+    let mut below = with_descendants(HashSet::from([own]), &processes);
+    below.remove(&own);
+    processes.retain(|pid, _| below.contains(pid));
+    processes
 }
 
-/// All pids whose chain of parents leads to `root`, without `root`.
-fn below(root: Pid, parents: &HashMap<Pid, Pid>) -> HashSet<Pid> {
-    let mut found = HashSet::from([root]);
+/// `roots`, and all whose chain of parents leads to one of them.
+pub fn with_descendants(roots: HashSet<Pid>, processes: &HashMap<Pid, Stat>) -> HashSet<Pid> {
+    let mut found = roots;
     loop {
         let before = found.len();
-        found.extend(
-            parents
-                .iter()
-                .filter(|(_, parent)| found.contains(*parent))
-                .map(|(pid, _)| *pid)
-                .collect::<Vec<_>>(),
-        );
+        let is_next = |stat: &Stat| stat.parent.is_some_and(|parent| found.contains(&parent));
+        let next: Vec<_> =
+            processes.iter().filter(|(_, stat)| is_next(stat)).map(|(pid, _)| *pid).collect();
+        found.extend(next);
         if found.len() == before {
-            found.remove(&root);
             return found;
         }
     }
@@ -144,21 +135,18 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_is_read_past_a_name_with_spaces_and_parentheses() {
-        assert_eq!(parent_in("42 (a) b (c) S 7 42 42 0 -1"), Some(pid(7)));
-        assert_eq!(parent_in("42 (sh) S 0 42 42 0 -1"), None, "the first process has no parent");
-        assert_eq!(parent_in("cut of"), None);
-    }
-
-    #[test]
     fn everything_below_is_found_however_deep_and_nothing_else() {
-        let parents = HashMap::from([
-            (pid(10), pid(1)),
-            (pid(11), pid(10)),
-            (pid(12), pid(11)),
-            (pid(13), pid(12)),
-            (pid(20), pid(1)),
-        ]);
-        assert_eq!(below(pid(10), &parents), HashSet::from([pid(11), pid(12), pid(13)]));
+        let process = |parent| Stat {
+            name: "sh".to_owned(),
+            parent: Some(pid(parent)),
+            start: 0,
+            has_ended: false,
+        };
+        let processes = [(10, 1), (11, 10), (12, 11), (13, 12), (20, 1)];
+        let processes = processes.map(|(own, parent)| (pid(own), process(parent)));
+        assert_eq!(
+            with_descendants(HashSet::from([pid(10)]), &HashMap::from(processes)),
+            HashSet::from([pid(10), pid(11), pid(12), pid(13)])
+        );
     }
 }

@@ -38,6 +38,18 @@ pub fn temporary_beside(path: &Utf8Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new().permissions(all).append(true).tempfile_in(folder)
 }
 
+/// The bytes in all files below a folder; none where it is not there. Links are not followed.
+pub fn bytes_below(folder: &Utf8Path) -> u64 {
+    let entries = folder.read_dir_utf8().into_iter().flatten().flatten();
+    let bytes = entries.map(|entry| match entry.path().symlink_metadata() {
+        Ok(found) if found.is_dir() => bytes_below(entry.path()),
+        Ok(found) if found.is_file() => found.len(),
+        // Removed since the look, or no file.
+        _ => 0,
+    });
+    bytes.sum()
+}
+
 /// The root of the repository that `folder` lies in, if it lies in one. Links are not resolved.
 pub fn repository_root(folder: &Utf8Path) -> Option<&Utf8Path> {
     // In a worktree `.git` is a file.
@@ -103,6 +115,18 @@ mod tests {
         write_whole(&taken, b"new").unwrap_err();
         write_whole(&dir.join("absent/junit.xml"), b"new").unwrap_err();
         assert_eq!(dir.read_dir().unwrap().count(), 1);
+    }
+
+    #[test]
+    fn all_files_below_a_folder_are_counted_and_links_are_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = Utf8Path::from_path(dir.path()).unwrap();
+        std::fs::create_dir_all(dir.join("a/b")).unwrap();
+        std::fs::write(dir.join("a/b/c"), "123").unwrap();
+        std::fs::write(dir.join("d"), "4567").unwrap();
+        std::os::unix::fs::symlink(dir, dir.join("a/up")).unwrap();
+        assert_eq!(bytes_below(dir), 7);
+        assert_eq!(bytes_below(&dir.join("absent")), 0);
     }
 
     #[test]

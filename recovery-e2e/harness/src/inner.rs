@@ -14,7 +14,9 @@ use tokio_util::sync::CancellationToken;
 use crate::case::{self, Common};
 use crate::cli::RunArgs;
 use crate::cli::serve::ServeArgs;
+use crate::gate::Gate;
 use crate::journal::{self, BrowserInfo, Event, Journal, Part, RunFinished, RunInfo, RunStarted};
+use crate::machine::Look;
 use crate::plan::timings::{Missing, Timings};
 use crate::plan::{Job, Plan, Shard};
 use crate::pool::{self, Pool, Progress};
@@ -82,7 +84,7 @@ async fn work(
     let Probed { version, sandbox } =
         preflight::check(&browser, &node, &rites.temp, &redactor).await?;
     args.watching.check_browser(&version)?;
-    out::prepare(&args.out)?;
+    let _claim = out::prepare(&args.out)?;
     let page = PageSettings::new(args.clock, args.seed.map_or_else(getrandom::u32, Ok)?);
     let browser = BrowserInfo {
         origin: origin_of(&browser, |name| env::var(name).ok()),
@@ -135,6 +137,7 @@ async fn work(
             redactor,
         },
         journal: journal.clone(),
+        gate: Gate::new(Look::strain),
         waiting: Mutex::new(jobs.into()),
         begin,
         retries: args.retries,

@@ -114,7 +114,7 @@ pub fn merge(dirs: &[Utf8PathBuf], out: &Utf8Path, partial: bool) -> Result<Summ
     }
     fit(&sources, partial)?;
     apart(&sources, out)?;
-    out::prepare(out)?;
+    let _claim = out::prepare(out)?;
     write(sources, out)?;
     Ok(report::write_all(out)?)
 }

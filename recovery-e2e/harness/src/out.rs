@@ -5,6 +5,7 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::claim::{self, Claim, Refusal};
 use crate::journal;
 
 /// Why a folder is not written to.
@@ -32,6 +33,17 @@ pub enum OutError {
         /// The path that was given.
         out: Utf8PathBuf,
     },
+    /// Another run writes to it.
+    #[error(
+        "{out} is in use by another run{}; wait for its end, or give --out another folder",
+        .by.map(|pid| format!(", process {pid}")).unwrap_or_default()
+    )]
+    InUse {
+        /// The path that was given.
+        out: Utf8PathBuf,
+        /// The process that writes to it, where that is known.
+        by: Option<u32>,
+    },
     /// The system refused.
     #[error(
         "{path} cannot be prepared for the run: {source}; give --out a folder that can be written"
@@ -44,27 +56,34 @@ pub enum OutError {
     },
 }
 
-/// Makes `out` an empty folder, if it is absent, empty already, or left by an earlier run.
+/// Makes `out` an empty folder, if it is absent, empty already, or left by an earlier run, and
+/// keeps other runs from it for as long as the answer is kept.
 ///
 /// # Errors
 /// [`OutError`], with nothing removed, for everything else. Nothing outside of `out` is removed in
 /// any case: links are removed, not followed.
-pub fn prepare(out: &Utf8Path) -> Result<(), OutError> {
+pub fn prepare(out: &Utf8Path) -> Result<Claim, OutError> {
     // Without a slash at its end, behind which a link would be taken for what it leads to.
     let folder: Utf8PathBuf = out.components().collect();
     let out = || out.to_owned();
-    let Some(found) = at(&folder)? else {
-        return fs::create_dir_all(&folder).map_err(failed(&folder));
-    };
-    if found.is_symlink() {
-        return Err(OutError::Link { out: out() });
+    match at(&folder)? {
+        None => fs::create_dir_all(&folder).map_err(failed(&folder))?,
+        Some(found) if found.is_symlink() => return Err(OutError::Link { out: out() }),
+        Some(found) if !found.is_dir() => return Err(OutError::NotAFolder { out: out() }),
+        Some(_) => {}
     }
-    if !found.is_dir() {
-        return Err(OutError::NotAFolder { out: out() });
-    }
-    let entries = fs::read_dir(&folder)
+    let claim = claim::claim(&folder).map_err(|refusal| match refusal {
+        Refusal::Taken(by) => OutError::InUse { out: out(), by },
+        Refusal::Io(source) => failed(&folder)(source),
+    })?;
+    empty(&folder, out)?;
+    Ok(claim)
+}
+
+fn empty(folder: &Utf8Path, out: impl Fn() -> Utf8PathBuf) -> Result<(), OutError> {
+    let entries = fs::read_dir(folder)
         .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
-        .map_err(failed(&folder));
+        .map_err(failed(folder));
     let entries: Vec<_> = entries?;
     if entries.is_empty() {
         return Ok(());
@@ -80,7 +99,7 @@ pub fn prepare(out: &Utf8Path) -> Result<(), OutError> {
             .and_then(
                 |is_dir| if is_dir { fs::remove_dir_all(entry) } else { fs::remove_file(entry) },
             )
-            .map_err(failed(&folder))?;
+            .map_err(failed(folder))?;
     }
     // The journal goes last: as long as it stands, a folder that is half empty is still ours.
     fs::remove_file(&journal).map_err(failed(&journal))
@@ -128,6 +147,17 @@ mod tests {
         prepare(&out).unwrap();
         prepare(&out).unwrap();
         assert!(is_empty(&out));
+    }
+
+    #[test]
+    fn a_folder_that_a_run_writes_to_is_refused_untouched() {
+        let (_dir, dir) = temp_dir();
+        let _held = prepare(&dir).unwrap();
+        let journal = journal_of(&dir, run_started(&[]), &[]);
+        let refused = prepare(&dir).unwrap_err().to_string();
+        let holder = format!("in use by another run, process {}", std::process::id());
+        assert!(refused.contains(&holder), "{refused}");
+        assert!(journal.exists());
     }
 
     #[test]

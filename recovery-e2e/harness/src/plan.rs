@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use camino::Utf8PathBuf;
 
 use crate::journal::{Case, PlanInfo};
+use crate::scenario::torture::TORTURE;
 use crate::scenario::{Control, REGISTRY, Scenario};
 pub use select::{PlanError, select};
 pub use shard::{MAX_SHARDS, Shard, ShardArg, ShardError};
@@ -40,6 +41,8 @@ pub struct Selection {
     pub controls: bool,
     /// Only these, by [`Case::name`], scenarios and controls alike.
     pub only: Option<BTreeSet<String>>,
+    /// Whether the cases that torture the runner are meant in place of the catalogue.
+    pub torture: bool,
     /// How often to run each; at least once.
     pub repeat_each: u32,
 }
@@ -64,7 +67,8 @@ impl Plan {
 /// # Errors
 /// [`PlanError`].
 pub fn plan(selection: &Selection, timings: &Timings, shards: u32) -> Result<Plan, PlanError> {
-    plan_of(&REGISTRY, selection, timings, shards)
+    let registry: &[_] = if selection.torture { &TORTURE } else { &REGISTRY };
+    plan_of(registry, selection, timings, shards)
 }
 
 fn plan_of(

@@ -8,6 +8,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::case::{self, Common};
+use crate::gate::Gate;
 use crate::journal::{AppendError, Case, CaseResult, CaseView, Event, Journal, Started, Stop};
 use crate::plan::Job;
 
@@ -17,6 +18,8 @@ pub struct Pool {
     pub common: Common,
     /// Where each case's start and end are written.
     pub journal: Arc<Journal>,
+    /// What each case passes before it begins.
+    pub gate: Gate,
     /// The cases that no worker has taken yet.
     pub waiting: Mutex<VecDeque<Job>>,
     /// When the run began.
@@ -65,11 +68,17 @@ pub async fn run(pool: Arc<Pool>, slots: u32) -> Result<Option<Stop>, AppendErro
 }
 
 async fn work(pool: Arc<Pool>, slot: u32) -> Result<(), AppendError> {
-    while let Some(job) = pool.next() {
+    loop {
+        let pass = tokio::select! {
+            pass = pool.gate.enter() => pass,
+            () = pool.interrupt.cancelled() => return Ok(()),
+        };
+        let Some(job) = pool.next() else { return Ok(()) };
         let (earlier, last) = tokio::select! {
             ends = attempts(&pool, slot, &job) => ends?,
             () = pool.interrupted() => return Ok(()),
         };
+        drop(pass);
         let view = CaseView::new(job.case, earlier, last);
         if view.result.outcome.is_bad() {
             // Another one may have been the first.
@@ -77,7 +86,6 @@ async fn work(pool: Arc<Pool>, slot: u32) -> Result<(), AppendError> {
         }
         (pool.watch)(slot, Progress::Ended(&view));
     }
-    Ok(())
 }
 
 /// Runs a case until it is good or has been tried often enough: the attempts before the last, and

@@ -2,7 +2,7 @@
 
 use camino::Utf8Path;
 
-use crate::deaths::Deaths;
+use crate::children::Children;
 use crate::redact::Redactor;
 use crate::stage::browser::{Browser, BrowserConfig, BrowserError, Sandbox};
 use crate::stage::log::{LogError, LogFile};
@@ -20,7 +20,7 @@ pub enum PreflightError {
     /// The node's log.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// The folder for both.
+    /// What both stand on.
     #[error("{0}; is TMPDIR writable, and is there room?")]
     Temp(std::io::Error),
 }
@@ -47,8 +47,8 @@ pub async fn check(
     let folder = temp.join("preflight");
     std::fs::create_dir_all(&folder).map_err(PreflightError::Temp)?;
     // Nobody listens: what ends here is told by what it does not answer.
-    let deaths = Deaths::default();
-    let probed = probe(browser, Sandbox::of_this_user(), &folder, redactor, &deaths);
+    let children = Children::new().map_err(PreflightError::Temp)?;
+    let probed = probe(browser, Sandbox::of_this_user(), &folder, redactor, &children);
     let listens = async {
         let node = Node::start(&NodeConfig {
             program: node.to_owned(),
@@ -57,7 +57,7 @@ pub async fn check(
             retry_ms: None,
             log: LogFile::create(&folder.join("node.log"), redactor.clone())?,
             redactor: redactor.clone(),
-            deaths: deaths.clone(),
+            children: children.clone(),
         })
         .await?;
         node.kill().await;
@@ -79,7 +79,7 @@ pub async fn probe(
     best: Sandbox,
     folder: &Utf8Path,
     redactor: &Redactor,
-    deaths: &Deaths,
+    children: &Children,
 ) -> Result<Probed, PreflightError> {
     let try_with = async |sandbox: Sandbox| {
         // A profile of its own: that of an earlier try may still be locked.
@@ -93,7 +93,7 @@ pub async fn probe(
             folder: &folder,
             log: &log,
             redactor,
-            deaths,
+            children,
         })
         .await?;
         let version = browser.version().await;

@@ -7,18 +7,16 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 
-use crate::deaths::{Deaths, Watch};
+use crate::children::{Children, Mark};
+use crate::deaths::Watch;
 use crate::descendants;
-
-/// The variable by which a child and all that it starts are known as this child's.
-const MARK: &str = "RECOVERY_E2E_CHILD";
 
 /// A child and its process group. Dropping it kills the group.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
-    /// `MARK=…`, with a value that no other child has.
-    mark: String,
+    /// By which all that it starts is known as its own.
+    mark: Mark,
     /// The group's id, until the group is empty: the kernel may then give it to others.
     group: Option<Pid>,
     /// Gone once its end is asked for.
@@ -28,24 +26,26 @@ pub struct Process {
 impl Process {
     /// Starts `command` at the head of its own group, with nothing to read and its output piped.
     ///
-    /// That it ends before [`Process::stop`] or [`Process::kill`] is reported to `deaths`, where
-    /// it is known as `name`.
+    /// That it ends before [`Process::stop`] or [`Process::kill`] is reported to the deaths of
+    /// `children`, where it is known as `name`.
     ///
     /// # Errors
     /// What the kernel says when it cannot be started.
-    pub fn start(name: &str, mut command: Command, deaths: &Deaths) -> io::Result<Process> {
-        let mark = format!("{:016x}", getrandom::u64().map_err(io::Error::other)?);
+    pub fn start(name: &str, mut command: Command, children: &Children) -> io::Result<Process> {
+        let mark = children.mark()?;
+        let (variable, value) = mark.variable();
         command
-            .env(MARK, &mark)
+            .env(variable, value)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0);
         let child = descendants::spawn(&mut command)?;
+        child.stdout.iter().for_each(|pipe| children.print_to(pipe));
+        child.stderr.iter().for_each(|pipe| children.print_to(pipe));
         let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        let mark = format!("{MARK}={mark}");
         let mut process = Process { child, mark, group, watch: None };
-        process.watch = group.map(|pid| deaths.watch(name, pid)).transpose()?;
+        process.watch = group.map(|pid| children.deaths.watch(name, pid)).transpose()?;
         Ok(process)
     }
 
@@ -115,7 +115,7 @@ mod tests {
     fn parent_and_child(trap: &str) -> Process {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{trap} sleep 1000 & echo $!; wait; wait; wait")]);
-        Process::start("shell", command, &Deaths::default()).unwrap()
+        Process::start("shell", command, &Children::new().unwrap()).unwrap()
     }
 
     async fn child_of(process: &mut Process) -> String {
@@ -133,9 +133,10 @@ mod tests {
         for (script, end) in [("exit 3", "exit code 3"), ("kill -9 $$", "signal 9")] {
             let mut command = Command::new("sh");
             command.args(["-c", script]);
-            let deaths = Deaths::default();
-            let _process = Process::start("node", command, &deaths).unwrap();
-            let first = edge::within("the report", deaths.first(), || "none".to_owned()).await;
+            let children = Children::new().unwrap();
+            let _process = Process::start("node", command, &children).unwrap();
+            let first = children.deaths.first();
+            let first = edge::within("the report", first, || "none".to_owned()).await;
             assert_eq!(first.unwrap(), format!("the node ended without being asked to: {end}"));
         }
     }
@@ -143,15 +144,15 @@ mod tests {
     #[tokio::test]
     async fn a_process_whose_end_is_asked_for_is_not_reported() {
         descendants::adopt_orphans().unwrap();
-        let deaths = Deaths::default();
+        let children = Children::new().unwrap();
         for _ in 0..20 {
             let mut command = Command::new("sleep");
             command.arg("1000");
-            let mut process = Process::start("node", command, &deaths).unwrap();
+            let mut process = Process::start("node", command, &children).unwrap();
             process.kill().await;
         }
         // A report would be there: the kills above have been waited for.
-        assert!(deaths.first().now_or_never().is_none());
+        assert!(children.deaths.first().now_or_never().is_none());
     }
 
     #[tokio::test]
@@ -169,7 +170,7 @@ mod tests {
         descendants::adopt_orphans().unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", "setsid sh -c 'echo $$; sleep 1000; :' & wait"]);
-        let mut process = Process::start("shell", command, &Deaths::default()).unwrap();
+        let mut process = Process::start("shell", command, &Children::new().unwrap()).unwrap();
         let escaped = child_of(&mut process).await;
         assert!(is_alive(&escaped));
         process.kill().await;
@@ -189,7 +190,7 @@ mod tests {
     async fn a_process_that_obeys_sigterm_tells_its_status() {
         let mut command = Command::new("sh");
         command.args(["-c", "trap 'exit 7' TERM; echo ready; while :; do sleep 1000 & wait; done"]);
-        let mut process = Process::start("shell", command, &Deaths::default()).unwrap();
+        let mut process = Process::start("shell", command, &Children::new().unwrap()).unwrap();
         assert_eq!(child_of(&mut process).await, "ready");
         let status = process.stop(edge::DEADLINE).await.unwrap();
         assert_eq!(status.code(), Some(7));

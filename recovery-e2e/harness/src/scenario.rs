@@ -15,6 +15,7 @@ mod stale_backstop;
 mod stale_ref_reload;
 mod storm;
 mod tool_turn_two_pane;
+pub mod torture;
 mod user_turn_two_pane;
 pub mod words;
 

@@ -6,8 +6,8 @@ use anyhow::Context;
 use camino::Utf8Path;
 use tokio_util::sync::CancellationToken;
 
+use crate::children::Children;
 use crate::cli::serve::ServeArgs;
-use crate::deaths::Deaths;
 use crate::model::{Reply, ToolCall};
 use crate::redact::Redactor;
 use crate::scenario::words::{seed_three_turns, workstream};
@@ -32,7 +32,7 @@ pub async fn serve(
     let artifacts = temp.join("serve");
     std::fs::create_dir_all(&artifacts).context("no folder for the stage; is there room?")?;
     let redactor = Redactor::default();
-    let mut deaths = Deaths::default();
+    let mut children = Children::new().context("no name for the stage's children")?;
     let mut stage = Stage::set(StageConfig {
         port: args.keep_open,
         browser: None,
@@ -43,7 +43,7 @@ pub async fn serve(
         artifacts: &artifacts,
         page: PageSettings::new(Clock::Real, 0),
         redactor: &redactor,
-        deaths: &deaths,
+        children: &children,
     })
     .await?;
     let workstreams = furnish(&mut stage).await?;
@@ -51,9 +51,9 @@ pub async fn serve(
     loop {
         tokio::select! {
             () = enough.cancelled() => break,
-            death = deaths.first() => {
-                deaths = Deaths::default();
-                stage.revive_node(&deaths).await?;
+            death = children.deaths.first() => {
+                children = children.next_life();
+                stage.revive_node(&children).await?;
                 println!("{death}; it runs again as process {}", stage.node_pid()?);
             }
         }

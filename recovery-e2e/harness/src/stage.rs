@@ -16,7 +16,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use futures_util::future::OptionFuture;
 use hyper::body::Bytes;
 
-use crate::deaths::Deaths;
+use crate::children::Children;
 use crate::edge::{self, EdgeMissed};
 use crate::front::{Front, FrontConfig, FrontError, LocalPage};
 use crate::journal::{BrowserInfo, Phase};
@@ -89,8 +89,8 @@ pub struct StageConfig<'a> {
     pub page: PageSettings,
     /// Learns every secret of the stage.
     pub redactor: &'a Redactor,
-    /// Told if the node or the browser ends by itself.
-    pub deaths: &'a Deaths,
+    /// What the node and the browser are children of.
+    pub children: &'a Children,
 }
 
 /// A running stage. Dropping it ends all of its processes; [`Stage::close`] also waits for that.
@@ -172,7 +172,7 @@ impl Stage {
             retry_ms: config.page.clock.retry_ms(),
             log: LogFile::create(&node_log, config.redactor.clone())?,
             redactor: config.redactor.clone(),
-            deaths: config.deaths.clone(),
+            children: config.children.clone(),
         };
         let node = Node::start(&node_config);
         let browser_log = config.artifacts.join("browser.log");
@@ -183,7 +183,7 @@ impl Stage {
             folder: config.temp,
             log: &browser_log,
             redactor: config.redactor,
-            deaths: config.deaths,
+            children: config.children,
         });
         let browser = OptionFuture::from(browser.map(Browser::launch));
         let (node, browser) = tokio::join!(node, browser);
@@ -294,6 +294,11 @@ impl Stage {
     /// Whether every observation so far has held.
     pub fn holds(&self) -> bool {
         self.evidence.iter().all(|evidence| evidence.held)
+    }
+
+    /// The id of the browser's process, while it runs.
+    pub fn browser_pid(&self) -> Option<u32> {
+        self.browser.as_ref().and_then(Browser::pid)
     }
 
     /// How many exceptions nothing in the page has caught.

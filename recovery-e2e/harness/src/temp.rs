@@ -51,7 +51,11 @@ impl RunTemp {
     /// # Errors
     /// When something of it remains.
     pub fn close(self) -> io::Result<()> {
-        self.folder.close()
+        match self.folder.close() {
+            // Somebody else has removed it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            closed => closed,
+        }
     }
 }
 
@@ -120,6 +124,13 @@ mod tests {
         assert!(living.exists());
         drop(held);
         assert_eq!(sweep_in(root.path()), [living]);
+    }
+
+    #[test]
+    fn a_folder_that_somebody_else_has_removed_is_as_good_as_removed() {
+        let temp = RunTemp::create().unwrap();
+        fs::remove_dir_all(temp.path()).unwrap();
+        temp.close().unwrap();
     }
 
     #[test]

@@ -84,6 +84,7 @@ fn journal(out: &Utf8Path) -> Vec<u8> {
                 evidence: Vec::new(),
                 receipts: Vec::new(),
                 artifacts: vec!["verdict.json".into()],
+                ledger: None,
             };
             journal.append(&Event::Finished(ended)).unwrap();
         }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use camino::{Utf8Path, Utf8PathBuf};
-use recovery_e2e::deaths::Deaths;
+use recovery_e2e::children::Children;
 use recovery_e2e::front::{Front, FrontConfig, LocalPage};
 use recovery_e2e::redact::Redactor;
 use recovery_e2e::stage::browser::{Browser, BrowserConfig, Sandbox};
@@ -52,7 +52,7 @@ impl Stand {
             folder: path,
             log: &log,
             redactor: &redactor,
-            deaths: &Deaths::default(),
+            children: &Children::new().unwrap(),
         })
         .await
         .unwrap();

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use recovery_e2e::deaths::Deaths;
+use recovery_e2e::children::Children;
 use recovery_e2e::preflight::{PreflightError, Probed, probe};
 use recovery_e2e::redact::Redactor;
 use recovery_e2e::stage::browser::Sandbox;
@@ -21,7 +21,7 @@ async fn probed(best: Sandbox, then: &str) -> Result<Probed, PreflightError> {
     );
     fs::write(&program, script).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    probe(&program, best, folder, &Redactor::default(), &Deaths::default()).await
+    probe(&program, best, folder, &Redactor::default(), &Children::new().unwrap()).await
 }
 
 fn browser() -> Utf8PathBuf {

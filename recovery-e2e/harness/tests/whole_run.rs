@@ -162,11 +162,27 @@ fn a_node_that_dies_by_itself_is_an_error_of_its_case_and_the_others_go_on() {
     let mut harness = in_the_middle(&scratch);
     harness.kill_child("recovery-node");
     harness.wait_for_line("1 passed, 1 failed");
+    assert_eq!(harness.code(), Some(1));
     let view = journal::read(&scratch.out().join(journal::FILE_NAME)).unwrap();
     let result = &view.cases[1].result;
     assert_eq!(result.outcome, Outcome::Error);
     let reason = result.reason.as_deref().unwrap_or_default();
     assert!(reason.contains("the node ended without being asked to: signal 9"), "{reason}");
+    scratch.assert_no_temp_is_left();
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test"]
+fn a_second_run_with_the_same_out_folder_is_refused_and_the_first_goes_on() {
+    let scratch = Scratch::new();
+    let mut first = in_the_middle(&scratch);
+    let holder = format!("in use by another run, process {}", first.inner());
+    let second = Harness::run(&scratch, &["-s", "rewind-window"]).output().unwrap();
+    let said = String::from_utf8_lossy(&second.stderr);
+    assert_eq!(second.status.code(), Some(2), "{said}");
+    assert!(said.contains(&holder), "{said}");
+    first.wait_for_line("2 passed, 0 failed");
+    assert_eq!(first.code(), Some(0));
 }
 
 #[test]
@@ -180,6 +196,7 @@ fn no_artifact_holds_a_token_a_cookie_or_a_login_url() {
         scratch.program("talking-node", &format!("exec '{node}' \"$@\" > >(exec tee -a '{said}')"));
     let mut harness = Harness::start(&scratch, &["--node", talking_node.as_str(), "--controls"]);
     harness.wait_for_line(" passed, 0 failed");
+    assert_eq!(harness.code(), Some(0));
 
     let said = fs::read_to_string(said).unwrap();
     let tokens: Vec<_> = said

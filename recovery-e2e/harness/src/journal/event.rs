@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
+use crate::hygiene::Ledger;
 use crate::stage::browser::Sandbox;
 use crate::stage::clock::Clock;
 use crate::verdict::{Evidence, Outcome, ReceiptReport, Stamp};
@@ -187,6 +188,9 @@ pub struct CaseResult {
     pub receipts: Vec<ReceiptReport>,
     /// The files that it left, relative to [`Case::dir`].
     pub artifacts: Vec<Utf8PathBuf>,
+    /// What it held of the machine, and what of that it left, if it came as far as a stage.
+    #[serde(default)]
+    pub ledger: Option<Ledger>,
 }
 
 /// A part of a case.

@@ -5,6 +5,7 @@ use time::macros::datetime;
 
 use super::view::{Refusal, parse};
 use super::*;
+use crate::hygiene::{Holding, Ledger};
 use crate::stage::browser::Sandbox;
 use crate::stage::clock::Clock;
 use crate::verdict::{Evidence, Outcome, ReceiptReport, Stamp};
@@ -79,6 +80,15 @@ pub(crate) fn result(id: &str, outcome: Outcome, reason: Option<&str>) -> CaseRe
             broken: None,
         }],
         artifacts: vec!["end.png".into(), "trace.jsonl".into()],
+        ledger: Some(Ledger {
+            held: Holding {
+                processes: vec!["4711 chromium".into()],
+                ports: vec![40001],
+                temp_bytes: 2_000_000,
+                shm: Vec::new(),
+            },
+            left: Holding::default(),
+        }),
     }
 }
 

@@ -276,6 +276,7 @@ impl Told {
             evidence: Vec::new(),
             receipts: Vec::new(),
             artifacts: Vec::new(),
+            ledger: None,
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 use tokio::task::JoinHandle;
 
-use crate::deaths::Deaths;
+use crate::children::Children;
 use crate::edge::{self, EdgeMissed};
 use crate::process::Process;
 use crate::redact::Redactor;
@@ -90,8 +90,8 @@ pub struct BrowserConfig<'a> {
     pub log: &'a Utf8Path,
     /// Knows what must not stand there.
     pub redactor: &'a Redactor,
-    /// Told if it ends by itself.
-    pub deaths: &'a Deaths,
+    /// It becomes one of these.
+    pub children: &'a Children,
 }
 
 /// A browser that is of no use to a scenario.
@@ -140,6 +140,7 @@ pub struct Browser {
     connection: chromiumoxide::Browser,
     /// Polls the connection all the time: without that no command is ever answered.
     handler: JoinHandle<()>,
+    log: LogFile,
 }
 
 impl Browser {
@@ -148,7 +149,7 @@ impl Browser {
     /// # Errors
     /// When it cannot be started or is no browser.
     pub async fn launch(config: BrowserConfig<'_>) -> Result<Browser, BrowserError> {
-        let BrowserConfig { program, sandbox, headed, folder, log, redactor, deaths } = config;
+        let BrowserConfig { program, sandbox, headed, folder, log, redactor, children } = config;
         let mut command = Command::new(program);
         command
             .args(FLAGS)
@@ -158,8 +159,9 @@ impl Browser {
             .arg(format!("--window-size={},{}", WINDOW.0, WINDOW.1))
             .arg(format!("--user-data-dir={}", folder.join("profile")))
             .env("XDG_CONFIG_HOME", folder.join("config"))
-            .env("XDG_CACHE_HOME", folder.join("cache"));
-        let mut process = Process::start("browser", command, deaths)
+            .env("XDG_CACHE_HOME", folder.join("cache"))
+            .envs(temporary(folder));
+        let mut process = Process::start("browser", command, children)
             .map_err(|source| BrowserError::Start { program: program.to_owned(), source })?;
 
         let log = LogFile::create(log, redactor.clone())?;
@@ -177,7 +179,7 @@ impl Browser {
         let connect = chromiumoxide::Browser::connect_with_config(address.clone(), config);
         let (connection, mut events) = bounded("a connection", connect).await?;
         let handler = tokio::spawn(async move { while events.next().await.is_some() {} });
-        Ok(Browser { process, address, connection, handler })
+        Ok(Browser { process, address, connection, handler, log })
     }
 
     /// Where a person's browser finds its DevTools.
@@ -194,6 +196,11 @@ impl Browser {
         Ok(bounded("its version", self.connection.version()).await?.product)
     }
 
+    /// Its process's id; none after its end.
+    pub fn pid(&self) -> Option<u32> {
+        self.process.id()
+    }
+
     /// A fresh, empty page.
     ///
     /// # Errors
@@ -208,6 +215,7 @@ impl Browser {
     /// up for ever.
     pub async fn close(mut self) {
         self.process.kill().await;
+        self.log.drained().await;
     }
 }
 
@@ -228,6 +236,14 @@ pub(super) async fn bounded<T>(
             what: what.to_owned(),
             source: Box::new(source),
         })
+}
+
+/// The folder for what the browser would leave among the machine's temporary files when it is
+/// killed, unless the path of a Unix socket in it were longer than the kernel takes.
+fn temporary(folder: &Utf8Path) -> Option<(&'static str, &Utf8Path)> {
+    const MAX_SOCKET_PATH: usize = 107;
+    const SOCKET: &str = "/org.chromium.Chromium.XXXXXX/SingletonSocket";
+    (folder.as_str().len() + SOCKET.len() <= MAX_SOCKET_PATH).then_some(("TMPDIR", folder))
 }
 
 fn shm_is_small() -> bool {

@@ -2,24 +2,39 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::sync::oneshot;
+use tokio_util::task::TaskTracker;
 
 use crate::redact::Redactor;
 
 /// How many of its last lines a log can quote.
 const QUOTABLE: usize = 8;
 
+/// The most of a line that is quoted, in bytes.
+const MAX_QUOTED: usize = 1 << 10;
+
+/// The most of a line that is kept, in bytes; the rest of it is counted.
+const MAX_LINE: usize = 64 << 10;
+
+/// The most that a log keeps, in bytes; what comes after is counted.
+const MAX_LOG: u64 = 16 << 20;
+
+/// How long the end of an output is waited for once its process ends. What it has printed is in the
+/// pipe by then; only a helper that has escaped and holds the pipe open takes longer.
+const DRAIN: Duration = Duration::from_secs(2);
+
 /// A log that could not be made.
 #[derive(Debug, thiserror::Error)]
 #[error("{path} cannot be written: {source}; is there room, and may this user write there?")]
 pub struct LogError {
     path: Utf8PathBuf,
-    source: std::io::Error,
+    source: io::Error,
 }
 
 /// A file that takes lines as they come. Clones write to the same file.
@@ -27,11 +42,23 @@ pub struct LogError {
 pub struct LogFile {
     inner: Arc<Mutex<Inner>>,
     redactor: Redactor,
+    followed: TaskTracker,
 }
 
 struct Inner {
     file: File,
+    /// How much the file may still take.
+    room: u64,
+    left_out: u64,
     last: VecDeque<String>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if self.left_out > 0 {
+            let _ = writeln!(self.file, "[... {} bytes left out]", self.left_out);
+        }
+    }
 }
 
 impl LogFile {
@@ -42,19 +69,28 @@ impl LogFile {
     pub fn create(path: &Utf8Path, redactor: Redactor) -> Result<LogFile, LogError> {
         let file =
             File::create(path).map_err(|source| LogError { path: path.to_owned(), source })?;
-        Ok(LogFile { inner: Arc::new(Mutex::new(Inner { file, last: VecDeque::new() })), redactor })
+        let inner =
+            Arc::new(Mutex::new(Inner { file, room: MAX_LOG, left_out: 0, last: VecDeque::new() }));
+        Ok(LogFile { inner, redactor, followed: TaskTracker::new() })
     }
 
     /// Adds a line.
     pub fn line(&self, line: &str) {
         let line = self.redactor.clean(line);
         let mut inner = self.lock();
-        // A log is no evidence: that the disk is full is told by the files that are.
-        let _ = writeln!(inner.file, "{line}");
+        let bytes = line.len() as u64 + 1;
+        match inner.room.checked_sub(bytes) {
+            Some(room) => {
+                inner.room = room;
+                // A log is no evidence: that the disk is full is told by the files that are.
+                let _ = writeln!(inner.file, "{line}");
+            }
+            None => inner.left_out += bytes,
+        }
         if inner.last.len() == QUOTABLE {
             inner.last.pop_front();
         }
-        inner.last.push_back(line);
+        inner.last.push_back(line[..line.floor_char_boundary(MAX_QUOTED)].to_owned());
     }
 
     /// The last lines, joined by line breaks.
@@ -71,12 +107,11 @@ impl LogFile {
     ) -> oneshot::Receiver<T> {
         let (found, answer) = oneshot::channel();
         let log = self.clone();
-        tokio::spawn(async move {
+        self.followed.spawn(async move {
             let Some(output) = output else { return };
             let mut found = Some(found);
-            let mut lines = BufReader::new(output).split(b'\n');
-            while let Ok(Some(line)) = lines.next_segment().await {
-                let line = String::from_utf8_lossy(&line);
+            let mut output = BufReader::new(output);
+            while let Ok(Some(line)) = next_line(&mut output).await {
                 log.line(&line);
                 if found.is_some()
                     && let Some(value) = wanted(&line)
@@ -89,13 +124,48 @@ impl LogFile {
         answer
     }
 
+    /// Waits until every output that was followed has ended, and all of it stands here; but not
+    /// for ever, as somebody may hold one open. To be called when its process has ended, or does.
+    pub async fn drained(&self) {
+        self.followed.close();
+        let _ = tokio::time::timeout(DRAIN, self.followed.wait()).await;
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
+/// The next line without its end, and without what is over [`MAX_LINE`]; none when there is no
+/// other.
+async fn next_line(output: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<String>> {
+    let (mut line, mut left_out) = (Vec::new(), 0);
+    loop {
+        let chunk = output.fill_buf().await?;
+        if chunk.is_empty() && line.is_empty() {
+            return Ok(None);
+        }
+        let end = chunk.iter().position(|byte| *byte == b'\n');
+        let part = &chunk[..end.unwrap_or(chunk.len())];
+        let kept = part.len().min(MAX_LINE - line.len());
+        line.extend_from_slice(&part[..kept]);
+        left_out += part.len() - kept;
+        let (is_last, used) = (chunk.is_empty(), part.len() + usize::from(end.is_some()));
+        output.consume(used);
+        if end.is_some() || is_last {
+            let line = String::from_utf8_lossy(&line).into_owned();
+            return Ok(Some(match left_out {
+                0 => line,
+                bytes => format!("{line} [... {bytes} bytes left out]"),
+            }));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use tokio::io::AsyncWriteExt;
+
     use super::*;
 
     fn log_in(folder: &tempfile::TempDir) -> (LogFile, Utf8PathBuf, Redactor) {
@@ -112,21 +182,20 @@ mod tests {
         let output: &[u8] = b"one\nport=17\nhunter2-hunter2 \xff\nport=18\n";
         let answer = log.follow(Some(output), |line| line.strip_prefix("port=").map(str::to_owned));
         assert_eq!(answer.await.unwrap(), "17");
-        // The writer is the only one left that holds the file, and it ends with the output.
-        let lines = crate::edge::within(
-            "all lines",
-            async {
-                loop {
-                    let text = std::fs::read_to_string(&path).unwrap();
-                    if text.lines().count() == 4 {
-                        return text;
-                    }
-                    tokio::task::yield_now().await;
-                }
-            },
-            || log.last_lines(),
-        );
-        assert_eq!(lines.await.unwrap(), "one\nport=17\n[redacted] \u{fffd}\nport=18\n");
+        log.drained().await;
+        let lines = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(lines, "one\nport=17\n[redacted] \u{fffd}\nport=18\n");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_output_that_somebody_holds_open_is_not_waited_for_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let (log, ..) = log_in(&folder);
+        let (mut holder, output) = tokio::io::duplex(64);
+        holder.write_all(b"last words\n").await.unwrap();
+        log.follow(Some(output), |_| None::<()>);
+        log.drained().await;
+        assert_eq!(log.last_lines(), "last words");
     }
 
     #[tokio::test]
@@ -137,6 +206,33 @@ mod tests {
             log.follow(Some(&b"nothing\n"[..]), |line| line.strip_prefix("port=").map(drop));
         assert!(answer.await.is_err());
         assert_eq!(log.last_lines(), "nothing");
+    }
+
+    #[tokio::test]
+    async fn of_a_line_without_end_a_part_is_kept_and_the_rest_is_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let (log, path, _) = log_in(&folder);
+        let output = "x".repeat(MAX_LINE + 3) + "\nnext\n\nlast";
+        log.follow(Some(io::Cursor::new(output)), |_| None::<()>);
+        log.drained().await;
+        let lines = "x".repeat(MAX_LINE) + " [... 3 bytes left out]\nnext\n\nlast\n";
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), lines);
+        assert!(log.last_lines().len() < 2 * MAX_QUOTED);
+    }
+
+    #[test]
+    fn a_log_that_is_full_counts_what_comes_after_and_quotes_the_last_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (log, path, _) = log_in(&folder);
+        let line = "x".repeat(MAX_LINE - 1);
+        let lines = MAX_LOG / MAX_LINE as u64;
+        (0..lines).for_each(|_| log.line(&line));
+        log.line("one more");
+        assert_eq!(log.last_lines().lines().last(), Some("one more"));
+        drop(log);
+        let kept = std::fs::read_to_string(&path).unwrap();
+        assert!(kept.ends_with("x\n[... 9 bytes left out]\n"));
+        assert!(kept.len() as u64 <= MAX_LOG + 64);
     }
 
     #[test]

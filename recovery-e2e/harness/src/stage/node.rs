@@ -9,7 +9,7 @@ use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 
-use crate::deaths::Deaths;
+use crate::children::Children;
 use crate::edge::{self, EdgeMissed};
 use crate::process::Process;
 use crate::redact::Redactor;
@@ -70,8 +70,8 @@ pub struct NodeConfig {
     pub log: LogFile,
     /// Learns the node's token.
     pub redactor: Redactor,
-    /// Told if it ends by itself.
-    pub deaths: Deaths,
+    /// What it is a child of.
+    pub children: Children,
 }
 
 /// A running node. Dropping it kills all of its processes.
@@ -80,6 +80,7 @@ pub struct Node {
     address: SocketAddr,
     login: LoginUrl,
     control_socket: Utf8PathBuf,
+    log: LogFile,
 }
 
 impl Node {
@@ -98,21 +99,22 @@ impl Node {
             .args(["--control-socket", control_socket.as_str()])
             .arg(AGGREGATE)
             .args(config.retry_ms.map(|range| format!("--retry-ms={range}")));
-        let mut process = Process::start("node", command, &config.deaths)
+        let mut process = Process::start("node", command, &config.children)
             .map_err(|source| NodeError::Start { program: config.program.clone(), source })?;
 
-        let log = &config.log;
-        log.follow(process.take_stderr(), |_| None::<()>);
-        let mut output = BufReader::new(process.take_stdout().ok_or_else(|| silent(config))?);
-        let mut line = String::new();
-        let told = edge::within("its address", output.read_line(&mut line), || log.last_lines());
-        told.await?.map_err(|_| silent(config))?;
-        let Listening { address, login_url } =
-            serde_json::from_str(&line).map_err(|_| silent(config))?;
-        let login = LoginUrl::new(login_url, &config.redactor).ok_or_else(|| silent(config))?;
-        // Only now: before this the log would have kept the token.
-        log.follow(Some(output), |_| None::<()>);
-        Ok(Node { process, address, login, control_socket })
+        config.log.follow(process.take_stderr(), |_| None::<()>);
+        let heard = hear(&mut process, config).await;
+        if !matches!(heard, Ok(Some(_))) {
+            // Why it ends it may have yet to say.
+            config.log.drained().await;
+            process.kill().await;
+        }
+        let (address, login) = heard?.ok_or_else(|| NodeError::NoAddress {
+            program: config.program.clone(),
+            said: config.log.last_lines(),
+        })?;
+        let log = config.log.clone();
+        Ok(Node { process, address, login, control_socket, log })
     }
 
     /// Where it listens.
@@ -137,17 +139,32 @@ impl Node {
 
     /// Asks it to end, and returns its status, or none when it had to be killed.
     pub async fn stop(mut self) -> Option<ExitStatus> {
-        self.process.stop(STOP_PATIENCE).await
+        let status = self.process.stop(STOP_PATIENCE).await;
+        self.log.drained().await;
+        status
     }
 
     /// Kills it, and then what it left.
     pub async fn kill(mut self) {
         self.process.kill().await;
+        self.log.drained().await;
     }
 }
 
-fn silent(config: &NodeConfig) -> NodeError {
-    NodeError::NoAddress { program: config.program.clone(), said: config.log.last_lines() }
+/// What a node tells when it listens; none when it tells something else, or nothing.
+async fn hear(
+    process: &mut Process,
+    config: &NodeConfig,
+) -> Result<Option<(SocketAddr, LoginUrl)>, EdgeMissed> {
+    let Some(output) = process.take_stdout() else { return Ok(None) };
+    let (mut output, mut line) = (BufReader::new(output), String::new());
+    let told = edge::within("its address", output.read_line(&mut line), || config.log.last_lines());
+    let listening = told.await?.ok().and_then(|_| serde_json::from_str(&line).ok());
+    let Some(Listening { address, login_url }) = listening else { return Ok(None) };
+    let login = LoginUrl::new(login_url, &config.redactor);
+    // Only now: before this the log would have kept the token.
+    config.log.follow(Some(output), |_| None::<()>);
+    Ok(login.map(|login| (address, login)))
 }
 
 /// The URL that logs a browser in. It is a secret, so it has no `Debug`.
@@ -172,5 +189,37 @@ impl LoginUrl {
     /// The bearer token in it.
     pub fn token(&self) -> &str {
         &self.token
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::descendants;
+    use crate::journal::tests::temp_dir;
+
+    #[tokio::test]
+    async fn what_a_node_says_before_it_ends_at_once_is_told() {
+        descendants::adopt_orphans().unwrap();
+        let (_dir, folder) = temp_dir();
+        let program = folder.join("node");
+        let script = "#!/bin/sh\nexec >&-\necho the port is taken >&2\nexit 3\n";
+        fs::write(&program, script).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let redactor = Redactor::default();
+        let config = NodeConfig {
+            program,
+            folder: folder.clone(),
+            public_origin: "http://127.0.0.1:1".to_owned(),
+            retry_ms: None,
+            log: LogFile::create(&folder.join("node.log"), redactor.clone()).unwrap(),
+            redactor,
+            children: Children::new().unwrap(),
+        };
+        let error = Node::start(&config).await.err().unwrap().to_string();
+        assert!(error.contains("the port is taken"), "{error}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitStatus;
 
-use crate::deaths::Deaths;
+use crate::children::Children;
 use crate::stage::control::Control;
 use crate::stage::node::Node;
 use crate::stage::wire::Wire;
@@ -53,13 +53,13 @@ impl Stage {
     }
 
     /// After the node has died unasked: kills what it left, and starts it again on the same data
-    /// behind the same origin. `deaths` is told of the next time.
+    /// behind the same origin. It is one of `children` then, who tell of the next time.
     ///
     /// # Errors
     /// When it does not start.
-    pub async fn revive_node(&mut self, deaths: &Deaths) -> Result<(), StageError> {
+    pub async fn revive_node(&mut self, children: &Children) -> Result<(), StageError> {
         self.kill_node().await?;
-        self.node_config.deaths = deaths.clone();
+        self.node_config.children = children.clone();
         self.start_node().await
     }
 

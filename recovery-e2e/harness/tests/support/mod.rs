@@ -77,15 +77,25 @@ impl Harness {
         command
     }
 
+    /// A run.
+    pub fn run(scratch: &Scratch, args: &[&str]) -> Command {
+        let mut run = Harness::in_browser(scratch);
+        run.args(["run", "--out", scratch.out().as_str()]).args(args);
+        run
+    }
+
     /// Starts a run.
     pub fn start(scratch: &Scratch, args: &[&str]) -> Harness {
-        Harness::begin(scratch, &[&["run", "--out", scratch.out().as_str()], args].concat())
+        Harness::spawn(&mut Harness::run(scratch, args))
     }
 
     /// Starts the command.
     pub fn begin(scratch: &Scratch, args: &[&str]) -> Harness {
-        let mut child =
-            Harness::in_browser(scratch).args(args).stdout(Stdio::piped()).spawn().unwrap();
+        Harness::spawn(Harness::in_browser(scratch).args(args))
+    }
+
+    fn spawn(command: &mut Command) -> Harness {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
         Harness { child, output }
     }

@@ -1,0 +1,220 @@
+//! What a case holds of the machine while its stage stands, and what is left of that afterwards.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::time::{Duration, Instant};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use rustix::process::Pid;
+use serde::{Deserialize, Serialize};
+
+use crate::children::Children;
+use crate::procfs::{self, Stat};
+use crate::{descendants, files};
+
+/// How long what is left may take to end by itself: some processes watch others, and end after
+/// them. A real leak costs its case this time.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Where shared memory has names.
+const SHM: &str = "/dev/shm/";
+
+/// What a case held of the machine, and what of it was left when its stage had closed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// Just before the stage closed.
+    pub held: Holding,
+    /// After it had closed; empty, unless something leaked.
+    pub left: Holding,
+}
+
+/// What a case's processes hold at one moment. What the harness holds on their behalf, its
+/// proxy's port for one, ends with the harness and is not told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holding {
+    /// The processes: the id and the program of each.
+    pub processes: Vec<String>,
+    /// The TCP ports on which they listen.
+    pub ports: Vec<u16>,
+    /// The bytes in the case's temporary folder: the browser's profile and the node's data.
+    pub temp_bytes: u64,
+    /// The entries of `/dev/shm` that they have open.
+    pub shm: Vec<String>,
+}
+
+impl Holding {
+    /// A sentence on everything in it; none when it is empty.
+    pub fn told(&self) -> Option<String> {
+        let Self { processes, ports, temp_bytes, shm } = self;
+        let mut told: Vec<_> =
+            processes.iter().map(|process| format!("process {process} still runs")).collect();
+        told.extend(ports.iter().map(|port| format!("port {port} is still listened on")));
+        told.extend(shm.iter().map(|name| format!("{SHM}{name} is still there")));
+        if *temp_bytes > 0 {
+            told.push(format!("its temporary folder still has {temp_bytes} bytes"));
+        }
+        (!told.is_empty()).then(|| told.join("; "))
+    }
+}
+
+/// What a case holds, in the terms in which it can be found again.
+#[derive(Debug, Default)]
+pub struct Inventory {
+    /// By id and start, which no two processes share.
+    processes: BTreeMap<(i32, u64), String>,
+    ports: BTreeSet<u16>,
+    shm: BTreeSet<String>,
+    temp_bytes: u64,
+}
+
+impl Inventory {
+    /// What `children`, with all that they have started, and the folder `temp` hold now.
+    pub fn take(children: &Children, temp: &Utf8Path) -> Inventory {
+        Inventory::of(temp, |pid, _| children.own(pid))
+    }
+
+    /// What of this, or of the same children and folder, is still there. What is on its way out is
+    /// waited for.
+    pub fn left(&self, children: &Children, temp: &Utf8Path) -> Inventory {
+        let known = |pid: Pid, stat: &Stat| {
+            self.processes.contains_key(&(pid.as_raw_pid(), stat.start)) || children.own(pid)
+        };
+        let deadline = Instant::now() + PATIENCE;
+        let mut left = Inventory::of(temp, known);
+        for pid in left.pids() {
+            descendants::wait_for(pid, deadline.saturating_duration_since(Instant::now()));
+        }
+        if !left.processes.is_empty() {
+            left = Inventory::of(temp, known);
+        }
+        let remains = |name: &&String| Utf8PathBuf::from(format!("{SHM}{name}")).exists();
+        left.shm.extend(self.shm.iter().filter(remains).cloned());
+        left
+    }
+
+    /// Ends its processes and removes its shared memory.
+    pub fn clear(&self) {
+        for pid in self.pids() {
+            descendants::kill(pid);
+        }
+        for name in &self.shm {
+            // Whoever made it may have removed it in the end.
+            let _ = fs::remove_file(format!("{SHM}{name}"));
+        }
+    }
+
+    /// As it is written down.
+    pub fn holding(&self) -> Holding {
+        Holding {
+            processes: self
+                .processes
+                .iter()
+                .map(|((pid, _), name)| format!("{pid} {name}"))
+                .collect(),
+            ports: self.ports.iter().copied().collect(),
+            temp_bytes: self.temp_bytes,
+            shm: self.shm.iter().cloned().collect(),
+        }
+    }
+
+    fn of(temp: &Utf8Path, is_own: impl Fn(Pid, &Stat) -> bool) -> Inventory {
+        // One that still runs this program is about to run another, and whose it will be does not
+        // show yet.
+        let own_program = procfs::program(rustix::process::getpid());
+        let runs = |pid: Pid, stat: &Stat| !stat.has_ended && procfs::program(pid) != own_program;
+        let below: HashMap<_, _> =
+            descendants::all().into_iter().filter(|(pid, stat)| runs(*pid, stat)).collect();
+        let roots = below.iter().filter(|(pid, stat)| is_own(**pid, stat)).map(|(pid, _)| *pid);
+        // A process that cleared its environment is known as long as its parent lives.
+        let own = descendants::with_descendants(roots.collect(), &below);
+        let listening = procfs::listening();
+        let mut inventory = Inventory { temp_bytes: files::bytes_below(temp), ..Self::default() };
+        for (pid, stat) in below.into_iter().filter(|(pid, _)| own.contains(pid)) {
+            inventory.processes.insert((pid.as_raw_pid(), stat.start), stat.name);
+            for file in procfs::open_files(pid) {
+                let port = procfs::inode(&file, "socket").and_then(|inode| listening.get(&inode));
+                inventory.ports.extend(port);
+                let name = file.strip_prefix(SHM).filter(|name| !name.ends_with(" (deleted)"));
+                inventory.shm.extend(name.map(str::to_owned));
+            }
+        }
+        inventory
+    }
+
+    fn pids(&self) -> Vec<Pid> {
+        self.processes.keys().filter_map(|(pid, _)| Pid::from_raw(*pid)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncBufReadExt, BufReader};
+    use tokio::process::Command;
+
+    use super::*;
+    use crate::journal::tests::temp_dir;
+    use crate::process::Process;
+
+    /// A shell that runs `script`, of which something has printed a line.
+    async fn shell(children: &Children, script: &str) -> Process {
+        descendants::adopt_orphans().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        let mut process = Process::start("shell", command, children).unwrap();
+        let mut lines = BufReader::new(process.take_stdout().unwrap()).lines();
+        assert_eq!(lines.next_line().await.unwrap().as_deref(), Some("said"));
+        process
+    }
+
+    #[tokio::test]
+    async fn a_case_that_ends_with_its_stage_leaves_nothing_and_another_one_is_not_seen() {
+        let (_dir, temp) = temp_dir();
+        let (own, other) = (Children::new().unwrap(), Children::new().unwrap());
+        let mut of_other = shell(&other, "echo said; exec sleep 1000").await;
+        let mut process = shell(&own, "sleep 1000 & echo said; wait").await;
+        fs::write(temp.join("profile"), [0; 5000]).unwrap();
+        let held = Inventory::take(&own, &temp);
+        assert_eq!(held.processes.len(), 2, "{held:?}");
+        assert_eq!(held.temp_bytes, 5000);
+        process.kill().await;
+        fs::remove_file(temp.join("profile")).unwrap();
+        assert_eq!(held.left(&own, &temp).holding(), Holding::default());
+        assert_eq!(Holding::default().told(), None);
+        of_other.kill().await;
+    }
+
+    #[tokio::test]
+    async fn what_outlives_the_stage_is_named_and_cleared() {
+        let (_dir, temp) = temp_dir();
+        let own = Children::new().unwrap();
+        // Without a mark and out of the group: known as a child of the shell, or by its pipe.
+        for script in [
+            "env -i setsid sh -c 'echo said; exec sleep 1000 >&- 2>&-' & wait",
+            "(env -i setsid sh -c 'echo said; exec sleep 1000' &); exec sleep 1000",
+        ] {
+            let mut process = shell(&own, script).await;
+            let held = Inventory::take(&own, &temp);
+            process.kill().await;
+            let left = held.left(&own, &temp);
+            let told = left.holding().told();
+            assert!(told.is_some_and(|told| told.contains("still runs")), "{script}: {held:?}");
+            left.clear();
+            assert_eq!(held.left(&own, &temp).holding(), Holding::default(), "{script}");
+        }
+    }
+
+    #[test]
+    fn everything_that_was_left_is_told() {
+        let left = Holding {
+            processes: vec!["7 sleep".to_owned()],
+            ports: vec![8080],
+            temp_bytes: 3,
+            shm: vec!["x".to_owned()],
+        };
+        assert_eq!(
+            left.told().unwrap(),
+            "process 7 sleep still runs; port 8080 is still listened on; /dev/shm/x is still \
+             there; its temporary folder still has 3 bytes"
+        );
+    }
+}

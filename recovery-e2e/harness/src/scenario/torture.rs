@@ -1,0 +1,75 @@
+//! Cases that break on purpose, each in its own way, to see what the runner makes of them:
+//! `run --torture` runs them in place of the catalogue's.
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{Scenario, Story};
+use crate::stage::{Stage, StageError};
+use crate::verdict::Stamp;
+
+/// What the page prints in [`flood`]: so many lines of a MiB each.
+const FLOOD_MIB: u32 = 20;
+
+/// All of them.
+pub const TORTURE: [&Scenario; 6] = [
+    &torture("torture-panic", "a panic is an error of its case", |_| Box::pin(panics())),
+    &torture("torture-hang", "a story without an end is ended", |_| Box::pin(kill(None))),
+    &torture("torture-text", "no text breaks a report", |stage| Box::pin(odd_texts(stage))),
+    &torture("torture-flood", "what a page prints is bounded", |stage| Box::pin(flood(stage))),
+    &torture("torture-node", "a node that dies is an error of its case", |stage| {
+        Box::pin(kill(stage.node_pid().ok()))
+    }),
+    &torture("torture-browser", "a browser that dies is an error of its case", |stage| {
+        Box::pin(kill(stage.browser_pid()))
+    }),
+];
+
+const fn torture(name: &'static str, proves: &'static str, story: Story) -> Scenario {
+    Scenario {
+        id: "-",
+        name,
+        family: "torture",
+        proves,
+        proof: "none: it tests the runner",
+        success: "RECOVERY-READY-TORTURE",
+        controls: &[],
+        story,
+    }
+}
+
+/// Every byte as a character, what a terminal obeys, and what XML and its CDATA forbid.
+fn odd_text() -> String {
+    let bytes = (0..=u8::MAX).map(char::from).collect::<String>();
+    format!("{bytes}\u{1b}[2J\u{1b}]0;title\u{7}]]>\u{fffe}\u{ffff}&<\">::error::[[ATTACHMENT|/x]]")
+}
+
+async fn panics() -> Result<Stamp, StageError> {
+    panic!("on purpose: {}", odd_text())
+}
+
+/// An odd text on the page, in its console, in its title, and as the reason.
+async fn odd_texts(stage: &mut Stage) -> Result<Stamp, StageError> {
+    let page = stage.open("/").await?;
+    let text = serde_json::Value::from(odd_text());
+    page.tell("an odd line", &format!("console.log({text}, '\\ud800 and \\udfff')")).await?;
+    page.tell("an odd body", &format!("document.body.append({text})")).await?;
+    stage.stamp_title(&odd_text()).await?;
+    stage.require(&odd_text(), false, odd_text());
+    Ok(Stamp::ready("TORTURE"))
+}
+
+async fn flood(stage: &mut Stage) -> Result<Stamp, StageError> {
+    let page = stage.open("/").await?;
+    let line = "console.log('x'.repeat(1 << 20))";
+    page.tell("a flood", &format!("[...Array({FLOOD_MIB})].map(() => {line})")).await?;
+    Ok(Stamp::ready("TORTURE"))
+}
+
+/// Kills a part of the stage; the stage tells that it died, and the story does not go on.
+async fn kill(part: Option<u32>) -> Result<Stamp, StageError> {
+    if let Some(pid) = part.and_then(|pid| Pid::from_raw(pid.cast_signed())) {
+        // That it has ended already is told as well.
+        let _ = kill_process(pid, Signal::KILL);
+    }
+    std::future::pending().await
+}

@@ -1,0 +1,141 @@
+//! What the runner makes of cases that break in every way.
+//!
+//! Ignored by default, since they need a browser and a built node: `cargo xtask test` runs them.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use std::collections::HashMap;
+use std::fs;
+
+use recovery_e2e::journal::{self, CaseResult};
+use recovery_e2e::verdict::Outcome;
+use support::{Harness, Scratch};
+
+/// What a log and a screenshot may come to, in bytes.
+const MAX_ARTIFACT: u64 = 17 << 20;
+
+/// The ends of a run, by the names of the cases.
+fn results(scratch: &Scratch) -> HashMap<String, CaseResult> {
+    let view = journal::read(&scratch.out().join(journal::FILE_NAME)).unwrap();
+    view.cases.into_iter().map(|seen| (seen.case.id, seen.result)).collect()
+}
+
+fn assert_ended(results: &HashMap<String, CaseResult>, case: &str, outcome: Outcome, says: &str) {
+    let result = &results[case];
+    let reason = result.reason.as_deref().unwrap_or_default();
+    assert_eq!(result.outcome, outcome, "{case}: {reason}");
+    assert!(reason.contains(says), "{case}: {reason}");
+}
+
+fn assert_strictly_readable(scratch: &Scratch, cases: usize) {
+    let junit = fs::read_to_string(scratch.out().join("junit.xml")).unwrap();
+    let document = roxmltree::Document::parse(&junit).unwrap();
+    let told = document.descendants().filter(|node| node.has_tag_name("testcase")).count();
+    assert_eq!(told, cases, "{junit}");
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test"]
+fn a_case_that_breaks_ends_with_its_reason_and_takes_no_other_along() {
+    let scratch = Scratch::new();
+    let names = ["panic", "text", "flood", "node", "browser"].map(|name| format!("torture-{name}"));
+    let selected: Vec<_> = names.iter().flat_map(|name| ["-s", name]).collect();
+    let mut harness = Harness::start(&scratch, &[&["--torture"], &selected[..]].concat());
+    harness.wait_for_line("1 passed, 4 failed");
+    assert_eq!(harness.code(), Some(1));
+    let results = results(&scratch);
+    assert_ended(&results, "torture-panic", Outcome::Error, "the scenario panicked: on purpose");
+    assert_ended(&results, "torture-text", Outcome::Inconclusive, "did not hold: ");
+    assert_ended(&results, "torture-flood", Outcome::Ready, "");
+    let died = "ended without being asked to: signal 9";
+    assert_ended(&results, "torture-node", Outcome::Error, &format!("the node {died}"));
+    assert_ended(&results, "torture-browser", Outcome::Error, &format!("the browser {died}"));
+    for (case, result) in &results {
+        let ledger = result.ledger.as_ref().unwrap();
+        assert_eq!(ledger.left.told(), None, "{case}");
+        assert!(ledger.held.temp_bytes > 0, "{case}");
+    }
+    assert_strictly_readable(&scratch, names.len());
+    let flood = scratch.out().join("scenarios/torture-flood/console.log");
+    let flood = fs::read_to_string(flood).unwrap();
+    assert!(flood.contains("bytes left out]"), "{} bytes", flood.len());
+    for (path, content) in support::files_below(&scratch.out()) {
+        assert!(content.len() as u64 <= MAX_ARTIFACT, "{path}: {} bytes", content.len());
+    }
+    scratch.assert_no_temp_is_left();
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test"]
+fn a_story_without_an_end_is_ended_by_its_timeout() {
+    let scratch = Scratch::new();
+    let args = ["--torture", "-s", "torture-hang", "--timeout", "0.001"];
+    let mut harness = Harness::start(&scratch, &args);
+    harness.wait_for_line("0 passed, 1 failed");
+    assert_eq!(harness.code(), Some(1));
+    assert_ended(
+        &results(&scratch),
+        "torture-hang",
+        Outcome::Error,
+        "the scenario ran longer than",
+    );
+    scratch.assert_no_temp_is_left();
+}
+
+/// How much the node of the next test prints, and how much it writes into its folder, in MiB.
+const MIB: u32 = 20;
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test"]
+fn a_node_that_floods_fills_its_folder_and_leaves_a_daemon_is_named_and_cleaned_up_after() {
+    let scratch = Scratch::new();
+    let node = std::env::var("E2E_NODE").expect("`cargo xtask test` sets E2E_NODE");
+    let mib: u32 = std::env::var("TORTURE_MIB").map_or(MIB, |mib| mib.parse().unwrap());
+    let bytes = u64::from(mib) << 20;
+    // One line without an end, and a process of a session and an environment of its own, that
+    // keeps the pipe of the node open.
+    let script = format!(
+        "[[ \"$*\" =~ --data-dir\\ ([^ ]+) ]]; mkdir -p \"${{BASH_REMATCH[1]}}\"\n\
+         head -c {bytes} /dev/zero > \"${{BASH_REMATCH[1]}}/ballast\"\n\
+         head -c {bytes} /dev/zero | tr '\\0' x >&2; echo >&2\n\
+         (env -i setsid sleep 1000 &)\n\
+         exec '{node}' \"$@\""
+    );
+    let node = scratch.program("rude-node", &script);
+    let args = ["-s", "rewind-window", "--node", node.as_str()];
+    let mut harness = Harness::start(&scratch, &args);
+    harness.wait_for_line("left behind: process");
+    harness.wait_for_line("0 passed, 1 failed");
+    assert_eq!(harness.code(), Some(1));
+    let results = results(&scratch);
+    assert_ended(&results, "rewind-window", Outcome::Error, "sleep still runs");
+    assert_ended(&results, "rewind-window", Outcome::Error, "it was ready before: RECOVERY-READY");
+    let ledger = results["rewind-window"].ledger.as_ref().unwrap();
+    assert!(ledger.held.temp_bytes >= bytes, "{ledger:?}");
+    assert!(ledger.held.ports.len() >= 2, "the node's and the browser's: {ledger:?}");
+    assert_eq!(ledger.left.temp_bytes, 0);
+    let log = fs::read(scratch.out().join("scenarios/rewind-window/node.log")).unwrap();
+    assert!(log.len() < 1 << 20, "{} bytes", log.len());
+    assert!(support::holds(&log, b"bytes left out]"));
+    assert_strictly_readable(&scratch, 1);
+    scratch.assert_no_temp_is_left();
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test"]
+fn a_run_without_file_handles_ends_and_leaves_nothing() {
+    let scratch = Scratch::new();
+    let run = Harness::run(&scratch, &["-s", "rewind-window"]);
+    let mut limited = std::process::Command::new("bash");
+    limited
+        .args(["-c", "ulimit -n 40; exec \"$@\"", "bash"])
+        .arg(run.get_program())
+        .args(run.get_args())
+        .current_dir(scratch.path());
+    limited.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = limited.output().unwrap();
+    assert!(matches!(output.status.code(), Some(1 | 2)), "{output:?}");
+    scratch.assert_no_temp_is_left();
+}
