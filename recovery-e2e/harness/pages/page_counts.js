@@ -3,6 +3,7 @@
   const { fetch, EventSource } = window;
   // For each event source: frames by their type, and those of a row as it is stored once more.
   const streams = [];
+  let newest = null;
   let started = 0;
   let unread = 0;
 
@@ -29,6 +30,7 @@
       const source = Reflect.construct(target, request, made);
       const frames = {};
       streams.push(frames);
+      newest = source;
       source.addEventListener("message", ({ data }) => {
         const type = /"type":"(\w+)"/.exec(data)?.[1];
         frames[type] = (frames[type] ?? 0) + 1;
@@ -43,6 +45,9 @@
   window.__counts = {
     started: () => started,
     unread: () => unread,
+    streams: () => streams.length,
+    /** The state of the event source that was made last. */
+    readyState: () => newest?.readyState ?? null,
     framesOfEach,
     frames: (type) => framesOfEach(type).reduce((sum, frames) => sum + frames, 0),
     fetch: fetch.bind(window),

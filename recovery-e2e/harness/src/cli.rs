@@ -8,6 +8,7 @@ use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::journal;
+use crate::list;
 use crate::plan::order::Order;
 use crate::plan::show::Format;
 use crate::plan::timings::{Missing, Timings};
@@ -32,8 +33,8 @@ pub struct Cli {
 pub enum Command {
     /// Run scenarios, or their negative controls (this is the default)
     Run(RunArgs),
-    /// List the scenarios, what each proves, and their controls
-    List,
+    /// List the scenarios, what each proves and rests on, and their controls
+    List(ListArgs),
     /// Show which shard runs what, and how long each will take
     Plan(PlanArgs),
     /// Make the reports of a run again, from its journal
@@ -43,6 +44,18 @@ pub enum Command {
     },
     /// Join the shards that ran on several machines, and report them as one run
     Merge(MergeArgs),
+}
+
+/// What `list` takes.
+#[derive(Clone, Debug, Args)]
+pub struct ListArgs {
+    /// Whom it is for: a person, a program, or the README
+    #[arg(long, value_enum, default_value_t = list::Format::Text)]
+    pub format: list::Format,
+
+    /// How long each takes [default: ci/timings.json of this repository, if it is there]
+    #[arg(long, value_name = "FILE")]
+    timings: Option<Utf8PathBuf>,
 }
 
 /// What `merge` takes.
@@ -182,6 +195,16 @@ impl SelectionArgs {
             only: None,
             repeat_each: self.repeat_each,
         }
+    }
+}
+
+impl ListArgs {
+    /// What each scenario took when it was measured.
+    ///
+    /// # Errors
+    /// When the file that was named is none.
+    pub fn timings(&self) -> anyhow::Result<Timings> {
+        Ok(Timings::load(self.timings.as_deref(), Missing::IsAnError)?)
     }
 }
 

@@ -27,10 +27,10 @@ fn main() -> ExitCode {
                 }
             }
         }
-        Command::List => {
-            print!("{}", list::text());
-            Ok(0)
-        }
+        Command::List(args) => args.timings().map(|timings| {
+            print!("{}", list::render(args.format, &timings));
+            0
+        }),
         Command::Plan(args) => args.plan().map(|plan| {
             print!("{}", plan::show::render(&plan, args.format));
             0

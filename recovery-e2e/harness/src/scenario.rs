@@ -9,6 +9,8 @@ mod reconnect_in_await;
 mod restart;
 mod rewind_failed_window;
 mod rewind_window;
+mod roster_restart;
+mod roster_restart_native;
 mod stale_backstop;
 mod stale_ref_reload;
 mod storm;
@@ -84,7 +86,7 @@ impl Control {
 }
 
 /// All scenarios, in the order of the catalogue.
-pub const REGISTRY: [&Scenario; 14] = [
+pub const REGISTRY: [&Scenario; 16] = [
     &storm::SCENARIO,
     &restart::SCENARIO,
     &fail_refetch::SCENARIO,
@@ -99,6 +101,8 @@ pub const REGISTRY: [&Scenario; 14] = [
     &handoff_repair_budget::SCENARIO,
     &user_turn_two_pane::SCENARIO,
     &tool_turn_two_pane::SCENARIO,
+    &roster_restart::SCENARIO,
+    &roster_restart_native::SCENARIO,
 ];
 
 #[cfg(test)]

@@ -304,6 +304,7 @@ fn own_pages() -> Vec<LocalPage> {
     [
         ("/recovery", PAGE, include_str!("../pages/recovery.html")),
         ("/recovery.js", SCRIPT, include_str!("../pages/recovery.js")),
+        ("/dashboard.js", SCRIPT, include_str!("../pages/dashboard.js")),
         ("/words.js", SCRIPT, include_str!("../pages/words.js")),
     ]
     .map(|(path, content_type, body)| LocalPage {

@@ -13,6 +13,11 @@ export class ApiError extends Error {
   }
 }
 
+/** The address of a workstream's page. @param {{ws_id: string, kind: string}} workstream */
+export function pagePath({ ws_id, kind }) {
+  return `/${kind === 'coordinator' ? 'coord' : 'ws'}/${encodeURIComponent(ws_id)}`;
+}
+
 /** The address of a workstream's API. @param {string} wsId */
 export function workstreamPath(wsId) {
   return `/v1/api/workstreams/${encodeURIComponent(wsId)}`;

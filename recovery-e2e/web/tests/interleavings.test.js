@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { Transcript } from '../static/pane/transcript.js';
+import { generator } from './support/chance.js';
 import { settle } from './support/clock.js';
 import { World, plain } from './support/world.js';
 
@@ -11,17 +12,6 @@ const SEEDS = process.env.RECOVERY_SEED ? 1 : 2000;
 
 /** Things that happen to one pane before everything is let through. */
 const STEPS = 60;
-
-/** A small seeded generator (mulberry32). */
-function generator(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** A world to which things happen in an order that a seed decides. */
 class Story extends World {

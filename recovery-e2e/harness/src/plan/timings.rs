@@ -124,10 +124,15 @@ impl Timings {
         }
     }
 
+    /// What the scenario or control of this name took when it was measured.
+    pub fn of(&self, name: &str) -> Option<f64> {
+        self.seconds.get(name).copied()
+    }
+
     /// What each of `names` is predicted to take: the median of the others where it is not known,
     /// and nothing when none is.
     pub fn predict(&self, names: &[String]) -> Vec<Option<f64>> {
-        let known: Vec<_> = names.iter().map(|name| self.seconds.get(name).copied()).collect();
+        let known: Vec<_> = names.iter().map(|name| self.of(name)).collect();
         let median = median(known.iter().flatten().copied().collect());
         known.into_iter().map(|seconds| seconds.or(median)).collect()
     }

@@ -15,6 +15,10 @@ use crate::process::Process;
 use crate::redact::Redactor;
 use crate::stage::log::{LogError, LogFile};
 
+/// The time between the numbers that a node tells the global lane by itself: longer than any
+/// scenario, since each would give a dashboard a cursor at a moment of no scenario's choice.
+const AGGREGATE: &str = "--aggregate=1h";
+
 /// How long a node may take to end after SIGTERM.
 const STOP_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -92,6 +96,7 @@ impl Node {
             .args(["--listen", "127.0.0.1:0"])
             .args(["--public-origin", &config.public_origin])
             .args(["--control-socket", control_socket.as_str()])
+            .arg(AGGREGATE)
             .args(config.retry_ms.map(|range| format!("--retry-ms={range}")));
         let mut process = Process::start("node", command, &config.deaths)
             .map_err(|source| NodeError::Start { program: config.program.clone(), source })?;

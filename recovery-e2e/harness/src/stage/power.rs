@@ -14,9 +14,18 @@ impl Stage {
     /// # Errors
     /// When there is none, or it does not start.
     pub async fn restart(&mut self) -> Result<(), StageError> {
+        self.stop_node().await?;
+        self.start_node().await
+    }
+
+    /// Ends the node in good order. Until it is started again the front breaks connections.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub async fn stop_node(&mut self) -> Result<(), StageError> {
         let node = self.node.take().ok_or(StageError::NoNode)?;
         self.evidence.push(end_in_good_order(node.stop().await));
-        self.start_node().await
+        Ok(())
     }
 
     /// Kills the node, waits for its death, and then kills what it left. Until it is started

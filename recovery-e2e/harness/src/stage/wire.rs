@@ -88,6 +88,15 @@ impl Wire {
         Ok(WsId(created.ws_id))
     }
 
+    /// Loads a workstream that is stored.
+    ///
+    /// # Errors
+    /// When the node does not load it.
+    pub async fn open(&self, ws: &WsId) -> Result<(), WireError> {
+        let path = format!("/workstreams/{}/open", ws.0);
+        self.post::<Value>("a stored workstream", &path, &json!({})).await.map(drop)
+    }
+
     /// Sends a message as a person would.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ const FAILED: &str = "RECOVERY-FAILED-";
 ///
 /// A stamp says whether the scenario's question was answered well, the scenario's code in capital
 /// letters (a failure may have a name of its own instead), and the numbers that the answer rests
-/// on, in the scenario's own order: `-posts1`, `-nested-2` or just `-5`. It renders by
+/// on, in the scenario's own order: `-posts1`, `-nested-2`, `-dead-cursor1` or just `-5`. It renders by
 /// [`fmt::Display`] and is read back by [`FromStr`]; what is read renders to the same text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
@@ -24,7 +24,7 @@ pub struct Stamp {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Field {
-    /// In small letters; empty for a number without a name.
+    /// In small letters, words with dashes between them; empty for a number without a name.
     name: String,
     /// Whether a dash stands between name and number.
     apart: bool,
@@ -45,13 +45,13 @@ impl Stamp {
 
     fn new(ready: bool, code: &'static str) -> Self {
         debug_assert!(
-            is_code(code) || (!ready && is_name(code)),
+            is_code(code) || (!ready && is_word(code)),
             "{code:?} is not a stamp's code: use capital letters only"
         );
         Self { ready, code: code.to_owned(), fields: Vec::new() }
     }
 
-    /// The same stamp with one more number; `name` is in small letters.
+    /// The same stamp with one more number; `name` is in small letters, and may have dashes.
     #[must_use]
     pub fn field(self, name: &'static str, value: u64) -> Self {
         self.with(name, false, value)
@@ -71,7 +71,7 @@ impl Stamp {
     }
 
     fn with(mut self, name: &'static str, apart: bool, value: u64) -> Self {
-        debug_assert!(is_name(name), "{name:?} is not a field's name: use small letters only");
+        debug_assert!(is_name(name), "{name:?} is not a field's name: use words of small letters");
         self.fields.push(Field { name: name.to_owned(), apart, value });
         self
     }
@@ -115,28 +115,39 @@ fn parse(text: &str) -> Option<Stamp> {
         None => (false, text.strip_prefix(FAILED)?),
     };
     let mut parts = rest.split('-');
-    let code = parts.next().filter(|code| is_code(code) || (!ready && is_name(code)))?.to_owned();
+    let code = parts.next().filter(|code| is_code(code) || (!ready && is_word(code)))?.to_owned();
     let mut fields = Vec::new();
-    while let Some(part) = parts.next() {
+    let mut words = Vec::new();
+    for part in parts {
         let digits = part.find(|c: char| c.is_ascii_digit());
-        let (name, digits) = part.split_at(digits.unwrap_or(part.len()));
-        let apart = digits.is_empty();
-        let digits = if apart { parts.next()? } else { digits };
+        let (word, digits) = part.split_at(digits.unwrap_or(part.len()));
+        let apart = word.is_empty() && !words.is_empty();
+        if !word.is_empty() || digits.is_empty() {
+            is_word(word).then(|| words.push(word))?;
+        }
+        if digits.is_empty() {
+            continue;
+        }
         let value: u64 = digits.parse().ok()?;
         // A zero in front would be lost on the way back.
         let renders = value.to_string() == digits;
-        let named = if apart { is_name(name) } else { name.is_empty() || is_name(name) };
-        (renders && named).then(|| fields.push(Field { name: name.to_owned(), apart, value }))?;
+        renders.then(|| fields.push(Field { name: words.join("-"), apart, value }))?;
+        words.clear();
     }
-    Some(Stamp { ready, code, fields })
+    words.is_empty().then_some(Stamp { ready, code, fields })
 }
 
 fn is_code(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
-fn is_name(text: &str) -> bool {
+fn is_word(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
+/// One word, or several with dashes between them.
+fn is_name(text: &str) -> bool {
+    text.split('-').all(is_word)
 }
 
 impl From<Stamp> for String {
@@ -169,6 +180,8 @@ mod tests {
         assert_eq!(apart.to_string(), "RECOVERY-READY-STORM-5-nested-2");
         let named = Stamp::failed("escaped").number(2);
         assert_eq!(named.to_string(), "RECOVERY-FAILED-escaped-2");
+        let words = Stamp::failed("ROSTER").number(5).field("dead-cursor", 1);
+        assert_eq!(words.to_string(), "RECOVERY-FAILED-ROSTER-5-dead-cursor1");
     }
 
     #[test]
@@ -183,7 +196,8 @@ mod tests {
             "RECOVERY-READY-escaped-2",
             "RECOVERY-FAILED-Escaped-2",
             "RECOVERY-READY-STORM-nested--2",
-            "RECOVERY-READY-STORM-nested-two2",
+            "RECOVERY-READY-STORM-nested-Two2",
+            "RECOVERY-READY-STORM-nested--two2",
             "RECOVERY-READY-STORM-05",
             "RECOVERY-READY-REWINDWIN-posts01",
             "RECOVERY-READY-REWINDWIN-posts1x",
@@ -200,7 +214,7 @@ mod tests {
         fn a_stamp_that_is_rendered_is_read_back_the_same(
             ready: bool,
             code in "[A-Z]{1,12}",
-            fields in prop::collection::vec(("[a-z]{0,8}", any::<bool>(), any::<u64>()), 0..6),
+            fields in prop::collection::vec(("([a-z]{1,8}(-[a-z]{1,8}){0,2})?", any::<bool>(), any::<u64>()), 0..6),
         ) {
             let field = |(name, apart, value): (String, bool, u64)| {
                 Field { apart: apart && !name.is_empty(), name, value }
@@ -214,7 +228,7 @@ mod tests {
 
         #[test]
         fn a_text_that_is_read_as_a_stamp_renders_to_itself(
-            text in "RECOVERY-(READY|FAILED)-[A-Z]{0,3}(-[a-z]{0,3}[0-9]{0,3}){0,3}",
+            text in "RECOVERY-(READY|FAILED)-[A-Z]{0,3}(-[a-z]{0,3}[0-9]{0,3}){0,4}",
         ) {
             if let Ok(stamp) = text.parse::<Stamp>() {
                 prop_assert_eq!(stamp.to_string(), text);

@@ -1,5 +1,5 @@
 import { advance } from './cursor.js';
-import { REDIAL_CAP_MS, REDIAL_JITTER_MS, REDIAL_MS, jittered } from './timing.js';
+import { redialWait } from './timing.js';
 import { parseFrame } from './wire.js';
 
 /** @import { Frame } from './wire.js' */
@@ -104,9 +104,8 @@ export class Stream {
   }
 
   #scheduleRedial() {
-    const floor = Math.min(REDIAL_CAP_MS, REDIAL_MS * 2 ** (this.#failures - 1));
     clearTimeout(this.#redialTimer);
-    this.#redialTimer = setTimeout(() => this.open(), jittered(floor, REDIAL_JITTER_MS));
+    this.#redialTimer = setTimeout(() => this.open(), redialWait(this.#failures));
   }
 
   #visibility = () => {

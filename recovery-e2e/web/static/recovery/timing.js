@@ -65,3 +65,11 @@ export const ORPHAN_LIMIT = 256;
 export function jittered(floorMs, spreadMs) {
   return floorMs + Math.random() * spreadMs;
 }
+
+/**
+ * The wait before a source that the browser gave up is opened anew.
+ * @param {number} failures how many there have been since one last opened, from 1
+ */
+export function redialWait(failures) {
+  return jittered(Math.min(REDIAL_CAP_MS, REDIAL_MS * 2 ** (failures - 1)), REDIAL_JITTER_MS);
+}

@@ -8,7 +8,7 @@ export class FakePage {
   sources = [];
   /** Requests that have no answer yet. */
   requests = [];
-  #listeners = new Set();
+  #listeners = [];
 
   /** Puts this page in place of the process's globals until the test has ended. */
   static install(test, node) {
@@ -16,6 +16,7 @@ export class FakePage {
     page.node = node;
     const globals = {
       document: page,
+      window: page,
       EventSource: Object.assign(class extends FakeSource {
         constructor(url) {
           super(page, url);
@@ -34,22 +35,27 @@ export class FakePage {
     return page;
   }
 
-  addEventListener(_type, listener) {
-    this.#listeners.add(listener);
+  addEventListener(type, listener) {
+    this.removeEventListener(type, listener);
+    this.#listeners.push([type, listener]);
   }
 
-  removeEventListener(_type, listener) {
-    this.#listeners.delete(listener);
+  removeEventListener(type, listener) {
+    this.#listeners = this.#listeners.filter(([of, known]) => of !== type || known !== listener);
   }
 
   /** How many parts of the client still listen. */
   get listeners() {
-    return this.#listeners.size;
+    return this.#listeners.length;
   }
 
   show(visible) {
     this.visibilityState = visible ? 'visible' : 'hidden';
-    for (const listener of [...this.#listeners]) listener();
+    this.#tell('visibilitychange');
+  }
+
+  focus() {
+    this.#tell('focus');
   }
 
   /** The node reads the history for a request; its answer is on the way. */
@@ -65,6 +71,10 @@ export class FakePage {
   /** A request fails. */
   fail(request, status) {
     this.#settle(request, () => request.resolve({ ok: false, status, json: async () => ({}) }));
+  }
+
+  #tell(happened) {
+    for (const [type, listener] of this.#listeners) if (type === happened) listener();
   }
 
   #settle(request, end) {

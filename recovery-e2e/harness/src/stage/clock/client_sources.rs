@@ -15,11 +15,12 @@ const UNSHIMMED: [(&str, &str); 8] = [
 ];
 
 /// Frames may coalesce paint, and only that: where rows are drawn.
-const FRAMES: (&str, &str) = ("requestAnimationFrame", "setTimeout; only pane/ may wait for paint");
+const FRAMES: (&str, &str) =
+    ("requestAnimationFrame", "setTimeout; only pane/ and dashboard/ may wait for paint");
 
 /// What a source of the client says that a frozen page would not stop.
 fn unshimmed(path: &Utf8Path, source: &str) -> Vec<String> {
-    let paints = path.components().any(|part| part.as_str() == "pane");
+    let paints = path.components().any(|part| ["pane", "dashboard"].contains(&part.as_str()));
     let frames = (!paints).then_some(FRAMES);
     UNSHIMMED
         .into_iter()
@@ -64,6 +65,8 @@ fn an_unshimmed_timer_is_refused_by_file_and_name_and_a_frame_only_beyond_paint(
         assert!(said.starts_with(&format!("recovery/stream.js uses {name}, ")), "{said}");
     }
     assert_eq!(refused("recovery/stream.js", "requestAnimationFrame(redial)").len(), 1);
-    assert!(refused("pane/render.js", "requestAnimationFrame(paint)").is_empty());
+    for painter in ["pane/render.js", "dashboard/dashboard.js"] {
+        assert!(refused(painter, "requestAnimationFrame(paint)").is_empty());
+    }
     assert!(refused("api.js", "setTimeout(abort, deadlineMs)").is_empty());
 }
