@@ -36,11 +36,16 @@ pub fn prepare(sh: &Shell, installer: Installer) -> anyhow::Result<()> {
 /// Fetches the pinned compiler if it is not in npm's cache, then checks types and runs the tests.
 pub fn test(sh: &Shell) -> anyhow::Result<()> {
     let _web = sh.push_dir("recovery-e2e/web");
+    fetch(sh, "TypeScript")?;
+    check("the client's types", cmd!(sh, "node_modules/.bin/tsc --noEmit -p jsconfig.json"))?;
+    check("the client's unit tests", cmd!(sh, "node --test --test-reporter=spec"))
+}
+
+/// Fetches what the lock file of the current folder pins, if it is not in npm's cache.
+pub fn fetch(sh: &Shell, what: &str) -> anyhow::Result<()> {
     cmd!(sh, "npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --loglevel=error")
         .quiet()
         .ignore_stdout()
         .run()
-        .context("npm cannot fetch the pinned TypeScript; is its registry reachable?")?;
-    check("the client's types", cmd!(sh, "node_modules/.bin/tsc --noEmit -p jsconfig.json"))?;
-    check("the client's unit tests", cmd!(sh, "node --test --test-reporter=spec"))
+        .with_context(|| format!("npm cannot fetch the pinned {what}; is its registry reachable?"))
 }

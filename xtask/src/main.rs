@@ -3,6 +3,7 @@
 
 mod browser;
 mod build;
+mod ci;
 mod client;
 mod e2e;
 mod flake_check;
@@ -23,8 +24,8 @@ Usage: cargo xtask <COMMAND> [OPTIONS] [ARGS]
 Commands:
   e2e    find a browser, build the node and the harness, run the harness with all further ARGS
          (`cargo xtask e2e --help` shows what it takes)
-  test   format, clippy, the client's types and tests, unit and wire tests, then the e2e suite
-         and its negative controls
+  test   format, clippy, the client's types and tests, the files for CI, unit and wire tests, then
+         the e2e suite and its negative controls
   pin    show the nixpkgs that the flake pins; `--bump` takes its branch's newest
   flake-check
          evaluate, build and run the flake without a network, over a stand-in for nixpkgs

@@ -5,7 +5,7 @@ use xshell::cmd;
 
 use crate::browser::Request;
 use crate::install::Installer;
-use crate::{build, check, client};
+use crate::{build, check, ci, client};
 
 pub fn run(mut args: Arguments) -> anyhow::Result<()> {
     let browser = Request::take(&mut args)?;
@@ -27,6 +27,7 @@ pub fn run(mut args: Arguments) -> anyhow::Result<()> {
         ),
     )?;
     client::test(&sh)?;
+    ci::test(&sh)?;
     let built = build::node_and_harness(&sh)?;
     let _node = sh.push_env("E2E_NODE", &built.node);
     let _browser = sh.push_env("E2E_BROWSER", &browser.path);
