@@ -1,6 +1,7 @@
 import { request, requestId, workstreamPath } from '../api.js';
 import { Recovery } from '../recovery/core.js';
 import { rowsGated } from '../recovery/gate.js';
+import { Quiesce } from '../recovery/quiesce.js';
 import { Composer } from './composer.js';
 import { element, setText } from './dom.js';
 import { Messages } from './render.js';
@@ -41,7 +42,7 @@ export function createInteractivePane({ wsId, root }) {
     endRefs: () => messages.endRefs(),
     sending: () => messages.sending,
     changed: refresh,
-  });
+  }, new Quiesce());
   root.append(el);
   refresh();
 
