@@ -111,10 +111,10 @@ async fn on_a_stage(
         Ok(stage) => stage,
         Err(error) => return (broken(error.to_string()), Ground::default()),
     };
-    if let Some(control) = job.control {
-        for patch in control.patches() {
-            stage.front.patch(patch);
-        }
+    if let Some(control) = job.control
+        && let Err(error) = control.defect.put_into(&stage).await
+    {
+        return (broken(error.to_string()), Ground::default());
     }
     let told = AssertUnwindSafe(tell(&mut stage, job)).catch_unwind();
     let told = tokio::select! {
