@@ -3,6 +3,9 @@
   const { fetch, EventSource } = window;
   // For each event source: frames by their type, and those of a row as it is stored once more.
   const streams = [];
+  // What the newest stream would resume from, and how often that has moved.
+  let cursor = null;
+  let moves = 0;
   let newest = null;
   let started = 0;
   let unread = 0;
@@ -31,7 +34,13 @@
       const frames = {};
       streams.push(frames);
       newest = source;
-      source.addEventListener("message", ({ data }) => {
+      cursor = new URL(source.url).searchParams.get("last_event_id");
+      source.addEventListener("message", ({ data, lastEventId }) => {
+        // A frame without an id repeats the last one.
+        if (lastEventId !== "" && lastEventId !== cursor) {
+          cursor = lastEventId;
+          moves += 1;
+        }
         const type = /"type":"(\w+)"/.exec(data)?.[1];
         frames[type] = (frames[type] ?? 0) + 1;
         if (/"accepted":true/.test(data)) frames[`accepted ${type}`] = (frames[`accepted ${type}`] ?? 0) + 1;
@@ -50,6 +59,8 @@
     readyState: () => newest?.readyState ?? null,
     framesOfEach,
     frames: (type) => framesOfEach(type).reduce((sum, frames) => sum + frames, 0),
+    cursor: () => cursor,
+    moves: () => moves,
     fetch: fetch.bind(window),
   };
 }

@@ -17,7 +17,6 @@ use crate::machine::{Look, Strain};
 use crate::plan::Job;
 use crate::redact::Redactor;
 use crate::report::{VERDICT_FILE, write_verdict_file};
-use crate::scenario::Control;
 use crate::stage::clock::PageSettings;
 use crate::stage::{Ground, Stage, StageConfig, StageError};
 use crate::verdict::{Outcome, Stamp, Verdict, conclude, judge_control};
@@ -148,9 +147,13 @@ async fn on_a_stage(
             return (broken(error.to_string()), Ground::default(), Inventory::default());
         }
     };
-    let planned = job.control.map(Control::patches).unwrap_or_default();
-    for patch in planned.iter().chain(&common.defect) {
+    for patch in &common.defect {
         stage.front.patch(patch.clone());
+    }
+    if let Some(control) = job.control
+        && let Err(error) = control.defect.put_into(&stage).await
+    {
+        return (broken(error.to_string()), Ground::default(), Inventory::default());
     }
     let told = AssertUnwindSafe(tell(&mut stage, job)).catch_unwind();
     let told = tokio::select! {

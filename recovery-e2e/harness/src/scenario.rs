@@ -1,6 +1,15 @@
 //! The scenarios: what each proves, and how each can fail.
 
 mod await_window_gate;
+mod coord_handoff_repair_budget;
+mod coord_heal_midturn;
+mod coord_hidden_retry;
+mod coord_joined_flight;
+mod coord_orphan_rewind;
+mod coord_restart;
+mod coord_rewind_failed_window;
+mod coord_rewind_window;
+mod coord_stale_backstop;
 mod destroy_invalidation;
 mod fail_refetch;
 mod handoff_repair_budget;
@@ -55,10 +64,18 @@ pub struct Scenario {
 pub struct Control {
     /// What the defect is, as its name.
     pub name: &'static str,
-    /// What the defect changes in the client.
-    pub changes: &'static [Change],
+    /// The defect itself.
+    pub defect: Defect,
     /// The stamp that it must bring, in full.
     pub predicted: &'static str,
+}
+
+/// What is wrong on purpose.
+pub enum Defect {
+    /// The client, whose served text is changed.
+    Client(&'static [Change]),
+    /// The node, which has a defect of this name to be turned on.
+    Node(&'static str),
 }
 
 /// One place of the client that a defect changes.
@@ -71,20 +88,37 @@ pub struct Change {
     pub replace: &'static str,
 }
 
-impl Control {
-    /// The changes as the front proxy applies them: one patch for each served file.
-    pub fn patches(&self) -> Vec<Patch> {
-        Patch::group(self.changes.iter().map(|Change { asset, find, replace }| {
-            let edit = Edit { find: (*find).to_owned(), replace: (*replace).to_owned() };
-            ((*asset).to_owned(), edit)
-        }))
+impl Defect {
+    /// Puts it into a stage whose page is not open yet.
+    ///
+    /// # Errors
+    /// When the node does not take it.
+    pub async fn put_into(&self, stage: &Stage) -> Result<(), StageError> {
+        match self {
+            Defect::Client(changes) => {
+                for patch in patches(changes) {
+                    stage.front.patch(patch);
+                }
+                Ok(())
+            }
+            Defect::Node(name) => Ok(stage.control.turn_on_defect(name).await?),
+        }
     }
 }
 
+/// The changes as the front proxy applies them: one patch for each served file.
+fn patches(changes: &[Change]) -> Vec<Patch> {
+    Patch::group(changes.iter().map(|Change { asset, find, replace }| {
+        let edit = Edit { find: (*find).to_owned(), replace: (*replace).to_owned() };
+        ((*asset).to_owned(), edit)
+    }))
+}
+
 /// All scenarios, in the order of the catalogue.
-pub const REGISTRY: [&Scenario; 16] = [
+pub const REGISTRY: [&Scenario; 25] = [
     &storm::SCENARIO,
     &restart::SCENARIO,
+    &coord_restart::SCENARIO,
     &fail_refetch::SCENARIO,
     &stale_ref_reload::SCENARIO,
     &rewind_window::SCENARIO,
@@ -94,7 +128,15 @@ pub const REGISTRY: [&Scenario; 16] = [
     &await_window_gate::SCENARIO,
     &destroy_invalidation::SCENARIO,
     &reconnect_in_await::SCENARIO,
+    &coord_rewind_window::SCENARIO,
+    &coord_rewind_failed_window::SCENARIO,
+    &coord_stale_backstop::SCENARIO,
+    &coord_heal_midturn::SCENARIO,
+    &coord_hidden_retry::SCENARIO,
+    &coord_orphan_rewind::SCENARIO,
+    &coord_joined_flight::SCENARIO,
     &handoff_repair_budget::SCENARIO,
+    &coord_handoff_repair_budget::SCENARIO,
     &user_turn_two_pane::SCENARIO,
     &tool_turn_two_pane::SCENARIO,
     &roster_restart::SCENARIO,
@@ -119,9 +161,9 @@ mod tests {
             for control in scenario.controls {
                 let predicted: Stamp = control.predicted.parse().unwrap();
                 assert!(!predicted.is_ready(), "{}/{}", scenario.name, control.name);
-                assert!(!control.changes.is_empty(), "{}/{}", scenario.name, control.name);
-                for change in control.changes {
-                    assert_ne!(change.find, change.replace);
+                if let Defect::Client(changes) = control.defect {
+                    assert!(!changes.is_empty(), "{}/{}", scenario.name, control.name);
+                    assert!(changes.iter().all(|change| change.find != change.replace));
                 }
             }
         }

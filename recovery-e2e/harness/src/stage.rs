@@ -345,6 +345,8 @@ fn own_pages() -> Vec<LocalPage> {
     [
         ("/recovery", PAGE, include_str!("../pages/recovery.html")),
         ("/recovery.js", SCRIPT, include_str!("../pages/recovery.js")),
+        ("/coord-recovery", PAGE, include_str!("../pages/coord_recovery.html")),
+        ("/coord_recovery.js", SCRIPT, include_str!("../pages/coord_recovery.js")),
         ("/dashboard.js", SCRIPT, include_str!("../pages/dashboard.js")),
         ("/words.js", SCRIPT, include_str!("../pages/words.js")),
     ]

@@ -81,7 +81,7 @@ mod tests {
 
     use super::*;
     use crate::flight::{Joined, Lead};
-    use crate::node::tests::{TestNode, node};
+    use crate::node::tests::{TestNode, node, plan};
 
     /// What may happen to the reads of a workstream.
     #[derive(Clone, Debug)]
@@ -171,7 +171,7 @@ mod tests {
     #[tokio::test]
     async fn a_joiner_of_a_failed_read_retries_once_alone() {
         let TestNode { node, _folder } = node();
-        let ws = node.create("a".into(), None).await.unwrap();
+        let ws = node.create(plan("a")).await.unwrap();
         let key = Key { limit: 5, generation: 0 };
         for retry_fails in [false, true] {
             let Flight::Lead(lead) = ws.reads.board(key.clone()) else { panic!("none is open") };

@@ -6,6 +6,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Deserialize;
 use tokio::sync::{Mutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -16,6 +17,7 @@ use crate::event::{Event, ResyncReason};
 #[cfg(feature = "control")]
 use crate::faults::Faults;
 use crate::keeper::Keeper;
+use crate::kind::Kind;
 use crate::metrics::{Metrics, Present};
 use crate::model::Model;
 #[cfg(feature = "control")]
@@ -33,6 +35,20 @@ pub enum LoadError {
     /// There is no randomness for an epoch or an id.
     #[error("the operating system gives no random bytes: {0}; retry")]
     Random(#[from] getrandom::Error),
+}
+
+/// A workstream to be made.
+#[derive(Debug, Deserialize)]
+pub struct Plan {
+    /// Its name.
+    pub name: String,
+    /// The base URL of its model, if it is to have one of its own.
+    pub model_url: Option<String>,
+    /// What it is for.
+    #[serde(default)]
+    pub kind: Kind,
+    /// The workstream that it is to work for.
+    pub parent_ws_id: Option<String>,
 }
 
 /// One running node.
@@ -120,13 +136,10 @@ impl Node {
     ///
     /// # Errors
     /// When the store fails or there is no randomness.
-    pub async fn create(
-        &self,
-        name: String,
-        model_url: Option<String>,
-    ) -> Result<Arc<Workstream>, LoadError> {
+    pub async fn create(&self, plan: Plan) -> Result<Arc<Workstream>, LoadError> {
         let ws_id = format!("{:016x}", getrandom::u64()?);
-        let stored = Stored { ws_id: ws_id.clone(), name, model_url, turns: 0 };
+        let Plan { name, model_url, kind, parent_ws_id } = plan;
+        let stored = Stored { ws_id: ws_id.clone(), name, model_url, kind, parent_ws_id, turns: 0 };
         let ws = Arc::new(Workstream::load(stored.clone(), self)?);
         let mut loaded = self.loaded.lock().await;
         self.store.create(stored).await?;
@@ -265,6 +278,11 @@ pub mod tests {
     struct Flags {
         #[command(flatten)]
         settings: Settings,
+    }
+
+    /// A workstream of this name, and of nothing else.
+    pub fn plan(name: &str) -> Plan {
+        Plan { name: name.into(), model_url: None, kind: Kind::default(), parent_ws_id: None }
     }
 
     /// A node of the default settings.

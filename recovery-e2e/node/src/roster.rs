@@ -8,8 +8,10 @@ use serde::Serialize;
 use crate::cursor::Cursor;
 use crate::event::{Activity, Event, connection_frame};
 use crate::feed::{Connection, Feed, Limits};
+use crate::kind::Kind;
 use crate::metrics::Load;
 use crate::replay::{Ask, Proof, Shape, decide};
+use crate::store::Stored;
 
 /// A workstream as lists show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -20,21 +22,21 @@ pub struct Entry {
     pub name: String,
     /// What it does.
     pub state: Activity,
-    /// Which pane shows it.
-    pub kind: &'static str,
+    /// What it is for.
+    pub kind: Kind,
     /// The workstream that it works for.
     pub parent_ws_id: Option<String>,
 }
 
 impl Entry {
-    /// A workstream that a person talks to.
-    pub fn interactive(ws_id: &str, name: &str, state: Activity) -> Self {
+    /// A stored workstream that does this.
+    pub fn of(ws: &Stored, state: Activity) -> Self {
         Self {
-            ws_id: ws_id.to_owned(),
-            name: name.to_owned(),
+            ws_id: ws.ws_id.clone(),
+            name: ws.name.clone(),
             state,
-            kind: "interactive",
-            parent_ws_id: None,
+            kind: ws.kind,
+            parent_ws_id: ws.parent_ws_id.clone(),
         }
     }
 }

@@ -10,12 +10,13 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 
+use crate::kind::Kind;
 pub use queue::Arrival;
 #[cfg(test)]
 pub use rows::Cut;
 
 /// The version of [`SCHEMA`], in SQLite's `user_version`.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// How long a commit waits for another process that holds the database, such as a backup.
 const BUSY: Duration = Duration::from_secs(1);
@@ -23,7 +24,11 @@ const BUSY: Duration = Duration::from_secs(1);
 /// `sends` and `rewinds` outlive the rows they made: a repeated request is the same request even
 /// after its rows were cut. `part` is the JSON of a row's [`Part`](crate::row::Part).
 const SCHEMA: &str = "
-    CREATE TABLE workstreams (ws_id TEXT PRIMARY KEY, name TEXT NOT NULL, model_url TEXT) STRICT;
+    CREATE TABLE workstreams (
+        ws_id TEXT PRIMARY KEY, name TEXT NOT NULL, model_url TEXT, kind TEXT NOT NULL,
+        parent_ws_id TEXT
+    ) STRICT;
+    CREATE INDEX children ON workstreams (parent_ws_id);
     CREATE TABLE rows (
         ws_id TEXT NOT NULL REFERENCES workstreams ON DELETE CASCADE, place INTEGER NOT NULL,
         row_id TEXT NOT NULL, content TEXT NOT NULL, part TEXT NOT NULL,
@@ -80,6 +85,10 @@ pub struct Stored {
     pub name: String,
     /// The base URL of its model, if it has one of its own.
     pub model_url: Option<String>,
+    /// What it is for.
+    pub kind: Kind,
+    /// The workstream that it works for, also after that was deleted.
+    pub parent_ws_id: Option<String>,
     /// How many user rows it has.
     pub turns: u32,
 }
@@ -121,8 +130,9 @@ impl Store {
     pub async fn create(&self, ws: Stored) -> Result<(), StoreError> {
         self.write(move |tx| {
             tx.execute(
-                "INSERT INTO workstreams (ws_id, name, model_url) VALUES (?1, ?2, ?3)",
-                params![ws.ws_id, ws.name, ws.model_url],
+                "INSERT INTO workstreams (ws_id, name, model_url, kind, parent_ws_id)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![ws.ws_id, ws.name, ws.model_url, ws.kind, ws.parent_ws_id],
             )?;
             Ok(())
         })
@@ -134,6 +144,19 @@ impl Store {
         self.read(|tx| {
             let mut query = tx.prepare(&format!("{WORKSTREAM} ORDER BY name, ws_id"))?;
             Ok(query.query_map([], read_workstream)?.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    /// The workstreams that work for this one, by name.
+    pub async fn children(&self, ws_id: &str) -> Result<Vec<Stored>, StoreError> {
+        let ws_id = ws_id.to_owned();
+        self.read(move |tx| {
+            let query = format!("{WORKSTREAM} WHERE parent_ws_id = ?1 ORDER BY name, ws_id");
+            Ok(tx
+                .prepare(&query)?
+                .query_map([ws_id], read_workstream)?
+                .collect::<Result<_, _>>()?)
         })
         .await
     }
@@ -196,12 +219,19 @@ impl Store {
     }
 }
 
-const WORKSTREAM: &str = "SELECT ws_id, name, model_url,
+const WORKSTREAM: &str = "SELECT ws_id, name, model_url, kind, parent_ws_id,
     (SELECT count(*) FROM rows WHERE rows.ws_id = workstreams.ws_id AND role = 'user')
     FROM workstreams";
 
 fn read_workstream(row: &rusqlite::Row<'_>) -> rusqlite::Result<Stored> {
-    Ok(Stored { ws_id: row.get(0)?, name: row.get(1)?, model_url: row.get(2)?, turns: row.get(3)? })
+    Ok(Stored {
+        ws_id: row.get(0)?,
+        name: row.get(1)?,
+        model_url: row.get(2)?,
+        kind: row.get(3)?,
+        parent_ws_id: row.get(4)?,
+        turns: row.get(5)?,
+    })
 }
 
 /// A commit against a deleted workstream is refused, also where it would store nothing new.

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::halt::{Halter, Why, halt};
 use crate::history::Reads;
+use crate::kind::Kind;
 use crate::lane::Lane;
 use crate::node::Node;
 use crate::roster::Entry;
@@ -27,6 +28,10 @@ pub struct Workstream {
     pub name: String,
     /// The base URL of its model, if it has one of its own.
     pub model_url: Option<String>,
+    /// What it is for.
+    kind: Kind,
+    /// The workstream that it works for.
+    parent_ws_id: Option<String>,
     /// Its events.
     pub lane: Lane,
     /// Cancelled when it is unloaded: its lane publishes nothing more.
@@ -99,6 +104,8 @@ impl Workstream {
             ws_id: stored.ws_id,
             name: stored.name,
             model_url: stored.model_url,
+            kind: stored.kind,
+            parent_ws_id: stored.parent_ws_id,
             lane,
             unloaded: CancellationToken::new(),
             journal: Mutex::default(),
@@ -109,7 +116,13 @@ impl Workstream {
 
     /// It, as lists show it.
     pub fn entry(&self) -> Entry {
-        Entry::interactive(&self.ws_id, &self.name, self.lane.activity())
+        Entry {
+            ws_id: self.ws_id.clone(),
+            name: self.name.clone(),
+            state: self.lane.activity(),
+            kind: self.kind,
+            parent_ws_id: self.parent_ws_id.clone(),
+        }
     }
 
     /// Stores a message. It becomes a user row and starts its turn, or waits for those before it.

@@ -1,7 +1,7 @@
 //! E6: the transport falls while a refetch is under way, whose answer is good.
 
 use super::words::{Pane, hold_retry_of_failed_rewind};
-use super::{Change, Control, Scenario};
+use super::{Change, Control, Defect, Scenario};
 use crate::model::Reply;
 use crate::stage::{Stage, StageError};
 use crate::verdict::Stamp;
@@ -17,12 +17,12 @@ pub const SCENARIO: Scenario = Scenario {
     success: "RECOVERY-READY-AWAITGATE-rows3-latch1",
     controls: &[Control {
         name: "no-render-gate",
-        changes: &[Change {
+        defect: Defect::Client(&[Change {
             asset: "/static/recovery/history.js",
             find: "const fits = this.#stream.readyState === EventSource.OPEN && \
                    this.#stream.generation === generation;",
             replace: "const fits = generation !== null;",
-        }],
+        }]),
         predicted: "RECOVERY-FAILED-AWAITGATE-rows1-latch0-heal1",
     }],
     story: |stage| Box::pin(story(stage)),

@@ -1,7 +1,7 @@
 //! E7: a pane is destroyed while its first load is under way.
 
 use super::words::{Pane, arrived, seed_three_turns};
-use super::{Change, Control, Scenario};
+use super::{Change, Control, Defect, Scenario};
 use crate::front::Class;
 use crate::stage::{Stage, StageError};
 use crate::verdict::Stamp;
@@ -17,11 +17,11 @@ pub const SCENARIO: Scenario = Scenario {
     success: "RECOVERY-READY-DESTROYINVAL-sse0-vis0",
     controls: &[Control {
         name: "destroy-leaves-the-load-valid",
-        changes: &[Change {
+        defect: Defect::Client(&[Change {
             asset: "/static/recovery/history.js",
             find: "cancel() {\n    this.#loadToken += 1;",
             replace: "cancel() {",
-        }],
+        }]),
         predicted: "RECOVERY-FAILED-DESTROYINVAL-sse1-detached1-vis0",
     }],
     story: |stage| Box::pin(story(stage)),

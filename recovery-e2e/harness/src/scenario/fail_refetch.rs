@@ -1,7 +1,7 @@
 //! D: the first reload after a restart fails.
 
 use super::words::{Held, Pane, TRUNCATED_RELOAD, end_of_turn, take_turn, workstream};
-use super::{Change, Control, Scenario};
+use super::{Change, Control, Defect, Scenario};
 use crate::front::Class;
 use crate::model::Reply;
 use crate::stage::{Stage, StageError};
@@ -18,12 +18,12 @@ pub const SCENARIO: Scenario = Scenario {
     success: "RECOVERY-READY-FAILFETCH-stale1-healed1",
     controls: &[Control {
         name: "wiped-before-the-fetch",
-        changes: &[Change {
+        defect: Defect::Client(&[Change {
             asset: "/static/recovery/core.js",
             find: "const load = this.#history.load();",
             replace: "this.#pane.render({ messages: [], cursor: null, handoff_token: null }); \
                       const load = this.#history.load();",
-        }],
+        }]),
         predicted: "RECOVERY-FAILED-FAILFETCH-stale0-healed1-rows2-busy0-trunc2",
     }],
     story: |stage| Box::pin(story(stage)),

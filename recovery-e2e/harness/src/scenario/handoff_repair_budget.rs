@@ -1,7 +1,7 @@
 //! H1: the node tells a pane that it has lost touch, and history after history fails.
 
 use super::words::{Held, Mounted, Pane, Sight, arrived, take_turn, workstream};
-use super::{Change, Control, Scenario};
+use super::{Change, Control, Defect, Scenario};
 use crate::front::Class;
 use crate::model::Reply;
 use crate::stage::{Stage, StageError};
@@ -20,22 +20,22 @@ pub const SCENARIO: Scenario = Scenario {
     controls: &[
         Control {
             name: "no-budget",
-            changes: NO_BUDGET,
+            defect: Defect::Client(NO_BUDGET),
             predicted: "RECOVERY-FAILED-HANDOFF-auto5-manual1-downgrade1-proof1-teardown0",
         },
         Control {
             name: "failed-retry-arms-the-next",
-            changes: RETRY_ARMS_THE_NEXT,
+            defect: Defect::Client(RETRY_ARMS_THE_NEXT),
             predicted: "RECOVERY-FAILED-HANDOFF-auto4-manual2-downgrade1-proof1-teardown0",
         },
         Control {
             name: "missing-proof-is-a-failure",
-            changes: MISSING_PROOF_IS_A_FAILURE,
+            defect: Defect::Client(MISSING_PROOF_IS_A_FAILURE),
             predicted: "RECOVERY-FAILED-HANDOFF-auto4-manual1-downgrade0-proof0-teardown0",
         },
         Control {
             name: "destroy-leaves-the-attempt-valid",
-            changes: DESTROY_LEAVES_THE_ATTEMPT_VALID,
+            defect: Defect::Client(DESTROY_LEAVES_THE_ATTEMPT_VALID),
             predicted: "RECOVERY-FAILED-HANDOFF-auto4-manual1-downgrade1-proof1-teardown1",
         },
     ],
@@ -90,15 +90,23 @@ const AFTER_MANUAL: &str = "t.REPAIR_BACKOFF_MS * 2 ** t.REPAIR_ATTEMPTS + t.REP
 const AFTER_FIRST: &str = "t.REPAIR_BACKOFF_MS + t.REPAIR_JITTER_MS";
 
 async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
+    let pane: Pane = open(stage, "handoff-repair-budget").await?;
+    Ok(repair(stage, &pane).await?.stamp("HANDOFF"))
+}
+
+/// Opens a pane over one finished turn, with an open stream and frozen time.
+pub(super) async fn open<S: Sight>(
+    stage: &mut Stage,
+    name: &str,
+) -> Result<Mounted<S>, StageError> {
     stage.phase("seed");
-    let replies = vec![Reply::text("Two cables off the mole.")];
-    let ws = workstream(stage, "handoff-repair-budget", replies).await?;
+    let ws = workstream(stage, name, vec![Reply::text("Two cables off the mole.")]).await?;
     take_turn(stage, &ws, "Where does she lie?").await?;
     stage.phase("first paint");
-    let pane = Pane::open(stage, ws, 1).await?;
+    let pane = Mounted::open(stage, ws, 1).await?;
     stage.screenshot("first-paint").await?;
     pane.freeze().await?;
-    Ok(repair(stage, &pane).await?.stamp("HANDOFF"))
+    Ok(pane)
 }
 
 /// Takes a pane with one user row, an open stream and frozen time through a repair of each kind,
@@ -188,15 +196,15 @@ fn proofs_since(stage: &Stage, opens: u64) -> Vec<bool> {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Repair {
     /// Attempts that the pane made by itself.
-    auto: u64,
+    pub auto: u64,
     /// Attempts that a click of the person led to.
-    manual: u64,
+    pub manual: u64,
     /// A snapshot without a proof healed, with one stream that claimed none.
-    downgrade: bool,
+    pub downgrade: bool,
     /// One with a proof healed, with one stream that carried it.
-    proof: bool,
+    pub proof: bool,
     /// Requests after the pane was destroyed in the middle of an attempt.
-    teardown: u64,
+    pub teardown: u64,
 }
 
 impl Repair {

@@ -1,7 +1,7 @@
 //! E5: the page is hidden before the retry of a failed refetch is due.
 
-use super::words::{Pane, STALE_RETRY, arrived, rewinds};
-use super::{Change, Control, Scenario};
+use super::words::{Mounted, Pane, STALE_RETRY, Sight, arrived, rewinds};
+use super::{Change, Control, Defect, Scenario};
 use crate::front::Class;
 use crate::stage::{Stage, StageError};
 use crate::verdict::Stamp;
@@ -17,11 +17,11 @@ pub const SCENARIO: Scenario = Scenario {
     success: "RECOVERY-READY-HIDDENRETRY-hidden0-heal1",
     controls: &[Control {
         name: "retry-ignores-the-transport",
-        changes: &[Change {
+        defect: Defect::Client(&[Change {
             asset: "/static/recovery/history.js",
             find: "if (open && this.#mayHeal()",
             replace: "if (this.#mayHeal()",
-        }],
+        }]),
         predicted: "RECOVERY-FAILED-HIDDENRETRY-hidden1-heal1-sse1-posts2-rows0",
     }],
     story: |stage| Box::pin(story(stage)),
@@ -29,24 +29,43 @@ pub const SCENARIO: Scenario = Scenario {
 
 async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     let pane = Pane::seeded(stage, "hidden-retry", vec![]).await?;
+    let (before, hidden, after) = outlast_retry_hidden(stage, &pane).await?;
+    stage.require("hidden before the retry was due", before.retry_armed, &before);
+    stage.require("shown after it was due", !after.retry_armed && after.latch, &after);
+    Ok(heal_when_shown(stage, &pane, hidden).await?.stamp("HIDDENRETRY"))
+}
 
+/// Rewinds two of three turns, fails the refetch, and hides the page until its retry has been due.
+/// Gives what stood when it was hidden, the histories fetched since, and what stood then.
+pub(super) async fn outlast_retry_hidden<S: Sight>(
+    stage: &mut Stage,
+    pane: &Mounted<S>,
+) -> Result<(S, u64, S), StageError> {
     stage.phase("fault");
     stage.front.fail(Class::History, 1, hyper::StatusCode::INTERNAL_SERVER_ERROR);
     pane.click_rewind(1).await?;
-    pane.until("a failed refetch, with a retry to come", "s.retryArmed").await?;
-    let seen = pane.hide(stage).await?;
-    stage.require("hidden before the retry was due", seen.retry_armed, &seen);
+    pane.until("a failed refetch, with a retry to come", S::REFETCH_FAILED).await?;
+    let before = pane.hide(stage).await?;
     let fetches = arrived(stage, Class::History);
     pane.outlast(stage, STALE_RETRY).await?;
     let hidden = arrived(stage, Class::History) - fetches;
-    let seen = pane.look().await?;
+    let after = pane.look().await?;
     stage.require(
-        "the retry's time had passed over three stale rows",
-        seen.rows == 3 && seen.latch && !seen.retry_armed && seen.ready_state.is_none(),
-        &seen,
+        "the retry's time had passed over three rows, without a transport",
+        after.rows() == 3 && after.is_offline(),
+        &after,
     );
     stage.screenshot("fault").await?;
+    Ok((before, hidden, after))
+}
 
+/// Shows the page over a pane that fetched `hidden` histories while it was hidden; clicks once more
+/// if that heals.
+pub(super) async fn heal_when_shown<S: Sight>(
+    stage: &mut Stage,
+    pane: &Mounted<S>,
+    hidden: u64,
+) -> Result<Showing, StageError> {
     stage.phase("heal");
     let opens = arrived(stage, Class::Events);
     let told = stage.control.head(pane.ws()).await?;
@@ -54,7 +73,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     pane.quiet(stage).await?;
     let sse = arrived(stage, Class::Events) - opens;
     let seen = pane.look().await?;
-    let heal = seen.rows == 1 && !seen.latch;
+    let heal = seen.rows() == 1 && seen.is_current();
     let told_since = stage.control.head(pane.ws()).await?;
     stage.require(
         "the node told nothing new, so what healed was the end of the replay",
@@ -69,21 +88,37 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
         pane.fence(stage).await?;
         pane.settled(stage).await?;
     }
-    let rows = pane.look().await?.rows;
-    Ok(stamp(hidden, heal, sse, rewinds(stage), rows))
+    Ok(Showing { hidden, heal, sse, posts: rewinds(stage), rows: pane.rows().await? })
 }
 
-/// Nothing was fetched while hidden; one connection brought the heal, and the gate was open again.
-fn stamp(hidden: u64, heal: bool, sse: u64, posts: u64, rows: u64) -> Stamp {
-    if hidden == 0 && heal && sse == 1 && posts == 2 {
-        Stamp::ready("HIDDENRETRY").field("hidden", 0).field("heal", 1)
-    } else {
-        Stamp::failed("HIDDENRETRY")
-            .field("hidden", hidden)
-            .field("heal", heal.into())
-            .field("sse", sse)
-            .field("posts", posts)
-            .field("rows", rows)
+/// What came of the showing.
+#[derive(Clone, Copy)]
+pub(super) struct Showing {
+    /// Histories fetched while hidden.
+    pub hidden: u64,
+    pub heal: bool,
+    /// Streams that it opened.
+    pub sse: u64,
+    /// Rewinds in all.
+    pub posts: u64,
+    pub rows: u64,
+}
+
+impl Showing {
+    /// Nothing was fetched while hidden; one connection brought the heal, and the gate was open
+    /// again.
+    pub(super) fn stamp(self, code: &'static str) -> Stamp {
+        let Showing { hidden, heal, sse, posts, rows } = self;
+        if hidden == 0 && heal && sse == 1 && posts == 2 {
+            Stamp::ready(code).field("hidden", 0).field("heal", 1)
+        } else {
+            Stamp::failed(code)
+                .field("hidden", hidden)
+                .field("heal", heal.into())
+                .field("sse", sse)
+                .field("posts", posts)
+                .field("rows", rows)
+        }
     }
 }
 
@@ -93,10 +128,15 @@ mod tests {
 
     #[test]
     fn only_a_silent_hidden_page_that_heals_over_one_connection_is_ready() {
-        assert_eq!(stamp(0, true, 1, 2, 0).to_string(), SCENARIO.success);
-        assert_eq!(stamp(1, true, 1, 2, 0).to_string(), SCENARIO.controls[0].predicted);
-        assert!(!stamp(0, false, 1, 1, 3).is_ready(), "a transcript that never healed");
-        assert!(!stamp(0, true, 2, 2, 0).is_ready(), "a second connection");
-        assert!(!stamp(0, true, 1, 1, 1).is_ready(), "a gate that never opened again");
+        let good = Showing { hidden: 0, heal: true, sse: 1, posts: 2, rows: 0 };
+        assert_eq!(good.stamp("HIDDENRETRY").to_string(), SCENARIO.success);
+        let fetched = Showing { hidden: 1, ..good };
+        assert_eq!(fetched.stamp("HIDDENRETRY").to_string(), SCENARIO.controls[0].predicted);
+        let never_healed = Showing { heal: false, posts: 1, rows: 3, ..good };
+        let second_connection = Showing { sse: 2, ..good };
+        let never_opened = Showing { posts: 1, rows: 1, ..good };
+        for bad in [never_healed, second_connection, never_opened] {
+            assert!(!bad.stamp("HIDDENRETRY").is_ready(), "{}", bad.stamp("HIDDENRETRY"));
+        }
     }
 }

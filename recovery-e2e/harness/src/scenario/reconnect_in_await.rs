@@ -1,7 +1,7 @@
 //! E8: the transport falls and comes back while a refetch is under way.
 
 use super::words::{Pane, hold_retry_of_failed_rewind, take_turn};
-use super::{Change, Control, Scenario};
+use super::{Change, Control, Defect, Scenario};
 use crate::model::Reply;
 use crate::stage::{Stage, StageError};
 use crate::verdict::Stamp;
@@ -17,7 +17,7 @@ pub const SCENARIO: Scenario = Scenario {
     success: "RECOVERY-READY-RECONNECTAWAIT-dupes1-healed1",
     controls: &[Control {
         name: "no-generation-and-no-row-id",
-        changes: &[
+        defect: Defect::Client(&[
             Change {
                 asset: "/static/recovery/history.js",
                 find: " && this.#stream.generation === generation;",
@@ -28,7 +28,7 @@ pub const SCENARIO: Scenario = Scenario {
                 find: "else if (standsIn(this.#rows, frame)) this.#view.passOver(frame);",
                 replace: "",
             },
-        ],
+        ]),
         predicted: "RECOVERY-FAILED-RECONNECTAWAIT-dupes2-healed0",
     }],
     story: |stage| Box::pin(story(stage)),

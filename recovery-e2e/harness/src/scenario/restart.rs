@@ -1,10 +1,11 @@
 //! B: the node is restarted while the page is hidden, in the middle of a tool's work.
 
-use super::words::{Pane, arrived, end_of_turn, workstream};
-use super::{Change, Control, Scenario};
+use super::words::{Mounted, Pane, Sight, arrived, end_of_turn, workstream};
+use super::{Change, Control, Defect, Scenario};
 use crate::front::Class;
 use crate::model::{Reply, ToolCall};
-use crate::stage::gate::ToolGate;
+use crate::stage::gate::{InGate, ToolGate};
+use crate::stage::wire::Follower;
 use crate::stage::{Stage, StageError};
 use crate::verdict::Stamp;
 
@@ -19,33 +20,21 @@ pub const SCENARIO: Scenario = Scenario {
     success: "RECOVERY-READY-RESTART-rows1-trunc1",
     controls: &[Control {
         name: "cursor-is-not-captured",
-        changes: &[Change {
+        defect: Defect::Client(&[Change {
             asset: "/static/recovery/stream.js",
             find: "this.#capture(message.lastEventId);",
             replace: "",
-        }],
+        }]),
         predicted: "RECOVERY-FAILED-RESTART-rows1-busy0-disc0-healed1-trunc0",
     }],
     story: |stage| Box::pin(story(stage)),
 };
 
 const FIRST: &str = "sounding the depth";
-const MISSED: &str = "Four fathoms, and a sandy bottom.";
+pub(super) const MISSED: &str = "Four fathoms, and a sandy bottom.";
 
 async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
-    stage.phase("first paint");
-    let gate = ToolGate::new().await?;
-    let sound = ToolCall::bash("call-1", format!("echo {FIRST}; {}", gate.command()));
-    let replies = vec![Reply::calls(vec![sound]), Reply::text(MISSED)];
-    let ws = workstream(stage, "restart", replies).await?;
-    let pane = Pane::open(stage, ws, 0).await?;
-    stage.screenshot("first-paint").await?;
-
-    stage.phase("hidden in mid-turn");
-    pane.freeze().await?;
-    let mut events = stage.wire.follow(pane.ws()).await?;
-    pane.write("How deep is it here?").await?;
-    let working = gate.arrived(1).await?;
+    let (pane, turn): (Pane, Turn) = begin(stage, "restart").await?;
     pane.until_output("call-1", FIRST).await?;
     let seen = pane.look().await?;
     let held = last_event_id(stage);
@@ -54,9 +43,55 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
         seen.busy && held.is_some(),
         format!("{seen}, cursor {held:?}"),
     );
-    let frozen = pane.hide(stage).await?.cursor;
-    working.release();
-    end_of_turn(&mut events).await?;
+    miss_the_end(stage, &pane, turn).await?;
+    let seen = pane.look().await?;
+    let end = End {
+        rows: pane.tools().await?.top,
+        busy: seen.busy,
+        disc: seen.ready_state != Some(1),
+        healed: pane.count(MISSED).await? == 1,
+        trunc: pane.frames("replay_truncated").await?,
+    };
+    Ok(end.stamp())
+}
+
+/// A turn whose tool stands in a gate.
+pub(super) struct Turn {
+    events: Follower,
+    working: InGate,
+}
+
+/// Opens a pane on a new workstream, with a turn whose one tool is at work, and frozen time.
+pub(super) async fn begin<S: Sight>(
+    stage: &mut Stage,
+    name: &str,
+) -> Result<(Mounted<S>, Turn), StageError> {
+    stage.phase("first paint");
+    let gate = ToolGate::new().await?;
+    let sound = ToolCall::bash("call-1", format!("echo {FIRST}; {}", gate.command()));
+    let replies = vec![Reply::calls(vec![sound]), Reply::text(MISSED)];
+    let ws = workstream(stage, name, replies).await?;
+    let pane = Mounted::open(stage, ws, 0).await?;
+    stage.screenshot("first-paint").await?;
+
+    stage.phase("hidden in mid-turn");
+    pane.freeze().await?;
+    let events = stage.wire.follow(pane.ws()).await?;
+    pane.write("How deep is it here?").await?;
+    let working = gate.arrived(1).await?;
+    Ok((pane, Turn { events, working }))
+}
+
+/// Hides the page, brings the turn to its end and the node to another process, and shows the page.
+pub(super) async fn miss_the_end<S: Sight>(
+    stage: &mut Stage,
+    pane: &Mounted<S>,
+    mut turn: Turn,
+) -> Result<(), StageError> {
+    let seen = pane.hide(stage).await?;
+    let frozen = seen.cursor().map(str::to_owned);
+    turn.working.release();
+    end_of_turn(&mut turn.events).await?;
 
     stage.phase("restart");
     let pid = stage.node_pid()?;
@@ -73,16 +108,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
         presented == Some(frozen.clone()),
         format!("{presented:?} of {frozen:?}"),
     );
-
-    let seen = pane.look().await?;
-    let end = End {
-        rows: pane.tools().await?.top,
-        busy: seen.busy,
-        disc: seen.ready_state != Some(1),
-        healed: pane.count(MISSED).await? == 1,
-        trunc: pane.frames("replay_truncated").await?,
-    };
-    Ok(end.stamp())
+    Ok(())
 }
 
 /// The id that the page's newest stream has brought last, as the front saw it.

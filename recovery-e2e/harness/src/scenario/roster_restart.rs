@@ -3,7 +3,7 @@
 use hyper::StatusCode;
 
 use super::words::{Dashboard, Loaded};
-use super::{Change, Control, Scenario};
+use super::{Change, Control, Defect, Scenario};
 use crate::front::Class;
 use crate::stage::{Stage, StageError};
 use crate::verdict::Stamp;
@@ -21,12 +21,12 @@ pub const SCENARIO: Scenario = Scenario {
     success: "RECOVERY-READY-ROSTER-trunc1-cursor1",
     controls: &[Control {
         name: "snapshot-merges",
-        changes: &[Change {
+        defect: Defect::Client(&[Change {
             asset: "/static/recovery/roster.js",
             find: "return new Map(frame.workstreams?.map((entry) => [entry.ws_id, entry]));",
             replace: "return new Map([...roster, \
                       ...(frame.workstreams ?? []).map((entry) => [entry.ws_id, entry])]);",
-        }],
+        }]),
         predicted: "RECOVERY-FAILED-ROSTER-trunc1-cursor1-ghost1-keeper1",
     }],
     story: |stage| Box::pin(story(stage)),

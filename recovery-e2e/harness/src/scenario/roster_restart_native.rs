@@ -3,7 +3,7 @@
 use hyper::StatusCode;
 
 use super::words::{Dashboard, Loaded};
-use super::{Change, Control, Scenario};
+use super::{Change, Control, Defect, Scenario};
 use crate::front::Class;
 use crate::stage::{Stage, StageError};
 use crate::verdict::Stamp;
@@ -20,11 +20,11 @@ pub const SCENARIO: Scenario = Scenario {
     success: "RECOVERY-READY-ROSTERNATIVE-trunc1-cursor0-opens2",
     controls: &[Control {
         name: "cursor-outlives-a-snapshot",
-        changes: &[Change {
+        defect: Defect::Client(&[Change {
             asset: "/static/recovery/roster_stream.js",
             find: "if (CURSOR_ENDS.has(frame.type)) this.#cursor = null;",
             replace: "",
-        }],
+        }]),
         predicted: "RECOVERY-FAILED-ROSTERNATIVE-dead-cursor-represented-cursor1",
     }],
     story: |stage| Box::pin(story(stage)),

@@ -1,7 +1,7 @@
 //! E4: a refetch and its one retry both fail; only the next idle edge can heal.
 
-use super::words::{Pane, STALE_RETRY, arrived, rewinds};
-use super::{Change, Control, Scenario};
+use super::words::{Mounted, Pane, STALE_RETRY, Sight, arrived, rewinds};
+use super::{Change, Control, Defect, Scenario};
 use crate::front::Class;
 use crate::stage::{Stage, StageError};
 use crate::verdict::Stamp;
@@ -17,21 +17,21 @@ pub const SCENARIO: Scenario = Scenario {
     controls: &[
         Control {
             name: "backstop-goes-through-the-transport",
-            changes: &[Change {
+            defect: Defect::Client(&[Change {
                 asset: "/static/recovery/core.js",
                 find: "if (!this.#truncation.idleEdge()) this.#history.idleEdge();",
                 replace: "if (!this.#truncation.idleEdge() && this.#history.latch) \
                           void this.#reload();",
-            }],
+            }]),
             predicted: "RECOVERY-FAILED-STALEBACKSTOP-heal1-sse1-hist1-gated1-posts2-rows0",
         },
         Control {
             name: "no-backstop",
-            changes: &[Change {
+            defect: Defect::Client(&[Change {
                 asset: "/static/recovery/core.js",
                 find: "if (!this.#truncation.idleEdge()) this.#history.idleEdge();",
                 replace: "this.#truncation.idleEdge();",
-            }],
+            }]),
             predicted: "RECOVERY-FAILED-STALEBACKSTOP-heal0-sse0-hist0-gated1-posts1-rows3",
         },
     ],
@@ -40,32 +40,46 @@ pub const SCENARIO: Scenario = Scenario {
 
 async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     let pane = Pane::seeded(stage, "stale-backstop", vec![]).await?;
+    fail_twice(stage, &pane).await?;
+    Ok(heal_at_rest(stage, &pane).await?.stamp("STALEBACKSTOP"))
+}
 
+/// Rewinds two of three turns, and fails the refetch and its retry.
+pub(super) async fn fail_twice<S: Sight>(
+    stage: &mut Stage,
+    pane: &Mounted<S>,
+) -> Result<(), StageError> {
     stage.phase("fault");
     stage.front.fail(Class::History, 2, hyper::StatusCode::INTERNAL_SERVER_ERROR);
     pane.click_rewind(1).await?;
-    pane.until("a failed refetch, with a retry to come", "s.retryArmed").await?;
+    pane.until("a failed refetch, with a retry to come", S::REFETCH_FAILED).await?;
     pane.outlast(stage, STALE_RETRY).await?;
-    let seen = pane.click_rewind(0).await?;
-    pane.fence(stage).await?;
-    let gated = rewinds(stage);
+    let seen = pane.look().await?;
+    let fetches = arrived(stage, Class::History);
     stage.require(
         "refetch and retry had failed, over three stale rows",
-        seen.rows == 3 && seen.latch && seen.queued.is_none() && !seen.retry_armed,
-        seen,
+        seen.rows() == 3 && seen.is_stale() && fetches == 3,
+        format!("{seen}, {fetches} histories"),
     );
-    stage.screenshot("fault").await?;
+    stage.screenshot("fault").await
+}
 
+/// Has the node come to rest over a pane that nothing else will heal: clicks before and after.
+pub(super) async fn heal_at_rest<S: Sight>(
+    stage: &mut Stage,
+    pane: &Mounted<S>,
+) -> Result<Backstop, StageError> {
     stage.phase("backstop");
+    pane.click_rewind(0).await?;
+    pane.fence(stage).await?;
+    let gated = rewinds(stage);
     let (opens, fetches) = (arrived(stage, Class::Events), arrived(stage, Class::History));
-    let edges = pane.frames("state_change").await?;
-    stage.control.emit_idle_edge(pane.ws()).await?;
-    pane.until_frames("state_change", edges + 1).await?;
+    rest(stage, pane).await?;
     pane.quiet(stage).await?;
     let sse = arrived(stage, Class::Events) - opens;
     let hist = arrived(stage, Class::History) - fetches;
     let seen = pane.look().await?;
-    let heal = seen.rows == 1 && !seen.latch;
+    let heal = seen.rows() == 1 && seen.is_current();
     stage.screenshot("healed").await?;
 
     stage.phase("reopen");
@@ -74,33 +88,40 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
         pane.fence(stage).await?;
         pane.until("the cut", "s.rows === 0").await?;
     }
-    let rows = pane.look().await?.rows;
-    Ok(Backstop { heal, sse, hist, gated, posts: rewinds(stage), rows }.stamp())
+    let rows = pane.rows().await?;
+    Ok(Backstop { heal, sse, hist, gated, posts: rewinds(stage), rows })
+}
+
+/// Has the node publish an idle edge, and waits until the page has it.
+pub(super) async fn rest<S: Sight>(stage: &Stage, pane: &Mounted<S>) -> Result<(), StageError> {
+    let edges = pane.frames("state_change").await?;
+    stage.control.emit_idle_edge(pane.ws()).await?;
+    pane.until_frames("state_change", edges + 1).await
 }
 
 /// What came of the idle edge.
 #[derive(Clone, Copy)]
-struct Backstop {
-    heal: bool,
+pub(super) struct Backstop {
+    pub heal: bool,
     /// Streams that it opened.
-    sse: u64,
+    pub sse: u64,
     /// Histories that it fetched.
-    hist: u64,
+    pub hist: u64,
     /// Rewinds before it.
-    gated: u64,
+    pub gated: u64,
     /// Rewinds in all.
-    posts: u64,
-    rows: u64,
+    pub posts: u64,
+    pub rows: u64,
 }
 
 impl Backstop {
     /// One fetch healed, no stream was opened for it, and the gate was shut before and open after.
-    fn stamp(self) -> Stamp {
+    pub(super) fn stamp(self, code: &'static str) -> Stamp {
         let Backstop { heal, sse, hist, gated, posts, rows } = self;
         if heal && sse == 0 && hist == 1 && gated == 1 && posts == 2 {
-            Stamp::ready("STALEBACKSTOP").field("heal", 1).field("sse", 0)
+            Stamp::ready(code).field("heal", 1).field("sse", 0)
         } else {
-            Stamp::failed("STALEBACKSTOP")
+            Stamp::failed(code)
                 .field("heal", heal.into())
                 .field("sse", sse)
                 .field("hist", hist)
@@ -118,17 +139,17 @@ mod tests {
     #[test]
     fn only_one_fetch_without_a_connection_behind_a_shut_gate_is_ready() {
         let good = Backstop { heal: true, sse: 0, hist: 1, gated: 1, posts: 2, rows: 0 };
-        assert_eq!(good.stamp().to_string(), SCENARIO.success);
+        assert_eq!(good.stamp("STALEBACKSTOP").to_string(), SCENARIO.success);
         let through = Backstop { sse: 1, ..good };
-        assert_eq!(through.stamp().to_string(), SCENARIO.controls[0].predicted);
+        assert_eq!(through.stamp("STALEBACKSTOP").to_string(), SCENARIO.controls[0].predicted);
         let none = Backstop { heal: false, sse: 0, hist: 0, gated: 1, posts: 1, rows: 3 };
-        assert_eq!(none.stamp().to_string(), SCENARIO.controls[1].predicted);
+        assert_eq!(none.stamp("STALEBACKSTOP").to_string(), SCENARIO.controls[1].predicted);
         for bad in [
             Backstop { hist: 2, ..good },
             Backstop { gated: 2, ..good },
             Backstop { posts: 1, ..good },
         ] {
-            assert!(!bad.stamp().is_ready(), "{}", bad.stamp());
+            assert!(!bad.stamp("STALEBACKSTOP").is_ready(), "{}", bad.stamp("STALEBACKSTOP"));
         }
     }
 }

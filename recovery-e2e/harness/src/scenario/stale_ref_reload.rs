@@ -1,7 +1,7 @@
 //! E1: a transport falls in the middle of a streamed answer, and the pane is loaded anew.
 
 use super::words::{Pane, arrived, end_of_turn, workstream};
-use super::{Change, Control, Scenario};
+use super::{Change, Control, Defect, Scenario};
 use crate::front::Class;
 use crate::model::Reply;
 use crate::stage::{Stage, StageError};
@@ -18,7 +18,7 @@ pub const SCENARIO: Scenario = Scenario {
     success: "RECOVERY-READY-STALEREF-fresh1",
     controls: &[Control {
         name: "refs-survive-a-reload",
-        changes: &[
+        defect: Defect::Client(&[
             Change {
                 asset: "/static/recovery/core.js",
                 find: "    this.#pane.endRefs();\n    await this.#reload();",
@@ -29,7 +29,7 @@ pub const SCENARIO: Scenario = Scenario {
                 find: "if (this.live?.rowId !== rowId) this.#begin(rowId);",
                 replace: "if (!this.live) this.#begin(rowId);",
             },
-        ],
+        ]),
         predicted: "RECOVERY-FAILED-STALEREF-staleset1-present1-fresh0-unchanged0",
     }],
     story: |stage| Box::pin(story(stage)),

@@ -1,7 +1,7 @@
 //! A: four commands at a time, and an agent with two steps of its own.
 
 use super::words::{Pane, Tools, end_of_turn, workstream};
-use super::{Change, Control, Scenario};
+use super::{Change, Control, Defect, Scenario};
 use crate::model::{Reply, ToolCall};
 use crate::stage::gate::ToolGate;
 use crate::stage::{Stage, StageError};
@@ -17,12 +17,12 @@ pub const SCENARIO: Scenario = Scenario {
     success: "RECOVERY-READY-STORM-5-nested-2",
     controls: &[Control {
         name: "steps-ignore-their-agent",
-        changes: &[Change {
+        defect: Defect::Client(&[Change {
             asset: "/static/pane/transcript.js",
             find: "return frame.parent_call_id ? \
                    this.#ofAgent(frame.parent_call_id, frame) : this.#ofTurn(frame);",
             replace: "return this.#ofTurn(frame);",
-        }],
+        }]),
         predicted: "RECOVERY-FAILED-escaped-2",
     }],
     story: |stage| Box::pin(story(stage)),

@@ -1,7 +1,7 @@
 //! I2: two turns call a tool under the same id, before two panes.
 
 use super::words::{Shown, Traffic, TwoPanes, each_stream_asked, end_of_turn, workstream};
-use super::{Change, Control, Scenario};
+use super::{Change, Control, Defect, Scenario};
 use crate::model::{Reply, ToolCall};
 use crate::stage::{Stage, StageError};
 use crate::verdict::Stamp;
@@ -16,7 +16,7 @@ pub const SCENARIO: Scenario = Scenario {
     success: "RECOVERY-READY-TOOLTURN-panes2-rows2-events2-history0-redial0",
     controls: &[Control {
         name: "paired-by-call-id-alone",
-        changes: &[
+        defect: Defect::Client(&[
             Change {
                 asset: "/static/pane/transcript.js",
                 find: "const free = found !== null && (rowId === null || found.call.rowId === \
@@ -28,7 +28,7 @@ pub const SCENARIO: Scenario = Scenario {
                 find: "for (let entry = entries.length - 1; entry >= 0; entry -= 1) {",
                 replace: "for (let entry = 0; entry < entries.length; entry += 1) {",
             },
-        ],
+        ]),
         predicted: "RECOVERY-FAILED-TOOLTURN-panes2-rows2-events2-crossed1-history0-redial0",
     }],
     story: |stage| Box::pin(story(stage)),

@@ -1,7 +1,7 @@
 //! I1: a message is sent from one of two panes of a workstream.
 
 use super::words::{Held, Shown, Traffic, TwoPanes, each_stream_asked, end_of_turn, workstream};
-use super::{Change, Control, Scenario};
+use super::{Change, Control, Defect, Scenario};
 use crate::front::Class;
 use crate::model::Reply;
 use crate::stage::{Stage, StageError};
@@ -19,11 +19,11 @@ pub const SCENARIO: Scenario = Scenario {
     success: "RECOVERY-READY-USERTURN-panes2-rows1-events1-history0-redial0",
     controls: &[Control {
         name: "bubble-is-not-settled",
-        changes: &[Change {
+        defect: Defect::Client(&[Change {
             asset: "/static/pane/transcript.js",
             find: "        this.settle(frame.client_send_ids ?? []);\n",
             replace: "",
-        }],
+        }]),
         predicted: "RECOVERY-FAILED-USERTURN-panes2-rows2-events1-history0-redial0",
     }],
     story: |stage| Box::pin(story(stage)),

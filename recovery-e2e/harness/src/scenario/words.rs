@@ -1,5 +1,6 @@
 //! The vocabulary of the scenarios: the few things that they do and wait for.
 
+mod coord;
 mod dashboard;
 mod pane;
 mod two;
@@ -12,6 +13,7 @@ use crate::model::Reply;
 use crate::stage::wire::{Follower, WsId};
 use crate::stage::{Stage, StageError};
 
+pub use coord::Coord;
 pub use dashboard::{Dashboard, Loaded};
 pub use pane::{Mounted, Pane, Sight, Tools};
 pub use two::{Shown, Traffic, TwoPanes, each_stream_asked};

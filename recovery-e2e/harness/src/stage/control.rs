@@ -30,6 +30,10 @@ pub struct Control {
 pub struct NodeCounters {
     /// How often a workstream's rows were read from storage.
     pub load_calls: u64,
+    /// How often a read that was under way has served another request too.
+    pub load_joins: u64,
+    /// Reads that are held.
+    pub parked_loads: u64,
     /// How often the model was called.
     pub model_calls: u64,
     lanes: HashMap<String, Lane>,
@@ -86,8 +90,73 @@ impl Control {
         self.emit("a resync", &order).await
     }
 
+    /// Has the node publish a call that begins, as a turn would.
+    ///
+    /// # Errors
+    /// When the socket does not answer.
+    pub async fn emit_tool_pending(&self, ws: &WsId, call_id: &str) -> Result<(), ControlError> {
+        self.emit("a call", &call(ws, call_id, "tool_pending")).await
+    }
+
+    /// Has the node publish that such a call has ended.
+    ///
+    /// # Errors
+    /// When the socket does not answer.
+    pub async fn emit_tool_result(&self, ws: &WsId, call_id: &str) -> Result<(), ControlError> {
+        self.emit("a call's end", &call(ws, call_id, "tool_result")).await
+    }
+
+    /// Holds every read of rows from now on, when it has read and before it answers.
+    ///
+    /// # Errors
+    /// When the socket does not answer.
+    pub async fn hold_loads(&self) -> Result<(), ControlError> {
+        self.post("held reads", "hold/load", &Value::Null).await
+    }
+
+    /// Lets go of the reads that are held, and holds no others.
+    ///
+    /// # Errors
+    /// When the socket does not answer.
+    pub async fn release_loads(&self) -> Result<(), ControlError> {
+        self.post("released reads", "release/load", &Value::Null).await
+    }
+
+    /// Turns on a defect of the node, by its name.
+    ///
+    /// # Errors
+    /// When the socket does not answer, or the node has no such defect.
+    pub async fn turn_on_defect(&self, name: &str) -> Result<(), ControlError> {
+        self.post("a defect", "defect", &json!({ "name": name })).await
+    }
+
+    /// Waits until the counters are such that `wanted` holds.
+    ///
+    /// # Errors
+    /// When the socket does not answer, or they never are.
+    pub async fn until(
+        &self,
+        edge: &str,
+        wanted: impl Fn(&NodeCounters) -> bool,
+    ) -> Result<NodeCounters, ControlError> {
+        // They have no edge of their own: each answer is followed by the next question.
+        let met = async {
+            loop {
+                let now = self.counters().await?;
+                if wanted(&now) {
+                    return Ok::<_, ControlError>(now);
+                }
+            }
+        };
+        edge::within(edge, met, || "other counters".to_owned()).await?
+    }
+
     async fn emit(&self, what: &str, order: &Value) -> Result<(), ControlError> {
-        let request = self.client.post("http://control/emit").json(order).send();
+        self.post(what, "emit", order).await
+    }
+
+    async fn post(&self, what: &str, path: &str, order: &Value) -> Result<(), ControlError> {
+        let request = self.client.post(format!("http://control/{path}")).json(order).send();
         let answer = edge::within(what, request, || "no answer".to_owned()).await??;
         answer.error_for_status()?;
         Ok(())
@@ -103,4 +172,8 @@ impl Control {
         let answer = edge::within("its counters", request, || "no answer".to_owned()).await??;
         Ok(answer.error_for_status()?.json().await?)
     }
+}
+
+fn call(ws: &WsId, call_id: &str, event: &str) -> Value {
+    json!({"ws_id": ws.as_str(), "event": event, "call_id": call_id, "name": "bash"})
 }

@@ -123,6 +123,15 @@ impl Page {
         Ok(())
     }
 
+    /// Loads the page anew and waits until that is done.
+    ///
+    /// # Errors
+    /// When the browser cannot.
+    pub async fn reload(&self) -> Result<(), PageError> {
+        bounded("a reload", self.inner.reload()).await?;
+        Ok(())
+    }
+
     /// How many exceptions nothing in the page has caught.
     pub fn exceptions(&self) -> u64 {
         self.exceptions.load(Ordering::Relaxed)

@@ -106,6 +106,27 @@ impl Wire {
         self.post::<Value>("a send", &path, &json!({"message": message})).await.map(drop)
     }
 
+    /// The rows of a workstream that a person has written, as its history tells them.
+    ///
+    /// # Errors
+    /// When the node gives no history.
+    pub async fn user_rows(&self, ws: &WsId) -> Result<Vec<String>, WireError> {
+        #[derive(Deserialize)]
+        struct Message {
+            role: String,
+            content: String,
+        }
+        #[derive(Deserialize)]
+        struct History {
+            messages: Vec<Message>,
+        }
+        let path = format!("/workstreams/{}/history", ws.0);
+        let response = self.request(Method::GET, "a history", &path, None).await?;
+        let history: History = response.json().await.map_err(transport("a history"))?;
+        let of_user = history.messages.into_iter().filter(|message| message.role == "user");
+        Ok(of_user.map(|message| message.content).collect())
+    }
+
     /// The workstream's live events, from now on.
     ///
     /// # Errors

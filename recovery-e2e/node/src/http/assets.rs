@@ -30,6 +30,10 @@ pub async fn workstream() -> Response {
     serve("ws.html")
 }
 
+pub async fn coordinator() -> Response {
+    serve("coord.html")
+}
+
 pub async fn file(Path(path): Path<String>) -> Response {
     serve(&path)
 }

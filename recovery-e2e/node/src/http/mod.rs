@@ -48,6 +48,7 @@ fn closed() -> Vec<(&'static str, MethodRouter<Arc<Node>>)> {
     vec![
         ("/", get(assets::index)),
         ("/ws/{ws_id}", get(assets::workstream)),
+        ("/coord/{ws_id}", get(assets::coordinator)),
         ("/v1/api/events/global", get(sse::global_events)),
         ("/v1/api/workstreams", get(routes::list).post(routes::create)),
         ("/v1/api/workstreams/{ws_id}", get(routes::detail).delete(routes::delete)),
@@ -58,6 +59,8 @@ fn closed() -> Vec<(&'static str, MethodRouter<Arc<Node>>)> {
         ("/v1/api/workstreams/{ws_id}/rewind", post(routes::rewind)),
         ("/v1/api/workstreams/{ws_id}/history", get(routes::history)),
         ("/v1/api/workstreams/{ws_id}/events", get(sse::events)),
+        ("/v1/api/workstreams/{ws_id}/children", get(routes::children)),
+        ("/v1/api/workstreams/{ws_id}/tasks", get(routes::tasks)),
     ]
 }
 
@@ -120,7 +123,7 @@ async fn require_login(State(node): State<Arc<Node>>, request: Request, next: Ne
         return next.run(request).await;
     }
     let path = request.uri().path();
-    if path == "/" || path.starts_with("/ws/") {
+    if path == "/" || path.starts_with("/ws/") || path.starts_with("/coord/") {
         assets::login_needed()
     } else {
         ApiError::NO_LOGIN.into_response()

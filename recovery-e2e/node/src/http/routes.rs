@@ -20,9 +20,10 @@ use crate::auth::is_local_path;
 use crate::event::Activity;
 use crate::metrics;
 use crate::model;
-use crate::node::{LoadError, Node};
+use crate::node::{LoadError, Node, Plan};
 use crate::roster::Entry;
 use crate::store::Stored;
+use crate::task;
 use crate::workstream::{Rewound, Sent, Workstream};
 
 /// Rows of a history if the request names no limit, and at most (protocol, "HTTP").
@@ -111,8 +112,7 @@ pub async fn list(State(node): State<Arc<Node>>, params: Params) -> Answer {
     if param(&params, "stored") == Some("1") {
         let mut asleep = node.store.all().await?;
         asleep.retain(|ws| !all.iter().any(|loaded| loaded.ws_id == ws.ws_id));
-        let entry = |ws: &Stored| Entry::interactive(&ws.ws_id, &ws.name, Activity::Idle);
-        all.extend(asleep.iter().map(entry));
+        all.extend(asleep.iter().map(|ws| Entry::of(ws, Activity::Idle)));
     }
     Ok(Json(json!({ "workstreams": all })))
 }
@@ -121,25 +121,41 @@ pub async fn create(
     State(node): State<Arc<Node>>,
     body: Result<Bytes, BytesRejection>,
 ) -> Answer<Response> {
-    #[derive(Deserialize)]
-    struct Create {
-        name: String,
-        model_url: Option<String>,
-    }
-    let Create { name, model_url } = read(body)?;
-    if name.trim().is_empty() || name.chars().count() > NAME_MAX {
+    let mut plan: Plan = read(body)?;
+    if plan.name.trim().is_empty() || plan.name.chars().count() > NAME_MAX {
         return Err(ApiError::bad(format!("name must have 1 to {NAME_MAX} characters")));
     }
-    let model_url = model_url.as_deref().map(model::check_base).transpose();
-    let model_url = model_url.map_err(|error| ApiError::bad(format!("model_url: {error}")))?;
+    let model_url = plan.model_url.as_deref().map(model::check_base).transpose();
+    plan.model_url = model_url.map_err(|error| ApiError::bad(format!("model_url: {error}")))?;
+    if let Some(parent) = &plan.parent_ws_id
+        && node.store.find(parent).await?.is_none()
+    {
+        return Err(ApiError::bad("parent_ws_id names no workstream; make that one first"));
+    }
     let made = node.clone();
-    let ws = node.carry_out(async move { made.create(name, model_url).await }).await??;
+    let ws = node.carry_out(async move { made.create(plan).await }).await??;
     let answer = json!({ "ws_id": ws.ws_id, "name": ws.name });
     Ok((StatusCode::CREATED, Json(answer)).into_response())
 }
 
 pub async fn detail(Opened(ws): Opened) -> Json<Entry> {
     Json(ws.entry())
+}
+
+pub async fn children(State(node): State<Arc<Node>>, Opened(ws): Opened) -> Answer {
+    let loaded = node.roster.list();
+    let entry = |child: &Stored| {
+        let loaded = loaded.iter().find(|entry| entry.ws_id == child.ws_id);
+        loaded.cloned().unwrap_or_else(|| Entry::of(child, Activity::Idle))
+    };
+    let children: Vec<_> = node.store.children(&ws.ws_id).await?.iter().map(entry).collect();
+    Ok(Json(json!({ "children": children })))
+}
+
+pub async fn tasks(State(node): State<Arc<Node>>, Opened(ws): Opened) -> Answer {
+    let rows = node.store.rows(&ws.ws_id, HISTORY_MAX).await?;
+    let tasks = task::tasks(&rows, ws.lane.activity() != Activity::Idle);
+    Ok(Json(json!({ "tasks": tasks })))
 }
 
 pub async fn send(

@@ -64,7 +64,7 @@ async fn nothing_but_health_login_and_assets_is_open_without_a_login() {
             assert!(body["error"].is_string());
         }
     }
-    for path in ["/", "/ws/x"] {
+    for path in ["/", "/ws/x", "/coord/x"] {
         let response = node.bare(Method::GET, path).send().await.unwrap();
         assert_eq!(response.status(), StatusCode::UNAUTHORIZED);
         assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8");
@@ -134,7 +134,7 @@ async fn every_answer_carries_the_policy() {
 async fn the_client_is_served_byte_for_byte_and_nothing_beside_it() {
     let node = Folder::new().start(&[]).await;
     let web = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../web/static");
-    for (path, file) in [("/", "index.html"), ("/ws/x", "ws.html")] {
+    for (path, file) in [("/", "index.html"), ("/ws/x", "ws.html"), ("/coord/x", "coord.html")] {
         let expected = fs::read(web.join(file)).unwrap();
         let response = node.request(Method::GET, path).send().await.unwrap();
         assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8");

@@ -6,6 +6,7 @@ mod agents;
 mod config;
 mod control;
 mod endings;
+mod family;
 mod history;
 mod limits;
 mod login;

@@ -1,7 +1,6 @@
 import { rowsOf, standsIn } from '../recovery/rows.js';
 import { element } from './dom.js';
 import { Orphans } from './orphans.js';
-import { viewOf } from './row_view.js';
 import { Transcript } from './transcript.js';
 
 /**
@@ -21,10 +20,15 @@ export class Messages {
   /** @type {Map<number, {view: View, shown: Row | Send}>} */
   #views = new Map();
   #gated = false;
+  #newView;
   #empty = element('div', 'empty-state', 'Loading the messages');
 
-  /** @param {(action: 'rewind' | 'edit', turns: number, text: string) => void} onAction called in the click's own task, whether gated or not */
-  constructor(onAction) {
+  /**
+   * @param {(action: 'rewind' | 'edit', turns: number, text: string) => void} onAction called in the click's own task, whether gated or not
+   * @param {(entry: Row | Send) => View} viewOf makes what shows an entry of this kind
+   */
+  constructor(onAction, viewOf) {
+    this.#newView = viewOf;
     this.el.setAttribute('role', 'log');
     this.el.setAttribute('aria-label', 'Messages');
     this.el.tabIndex = 0;
@@ -151,7 +155,7 @@ export class Messages {
   #viewOf(entry) {
     const standing = this.#views.get(entry.id);
     if (standing?.shown === entry) return standing.view;
-    const view = standing?.view ?? viewOf(entry);
+    const view = standing?.view ?? this.#newView(entry);
     view.show(entry);
     if (!standing) this.#lookGated(view.el);
     this.#views.set(entry.id, { view, shown: entry });

@@ -5,22 +5,31 @@ import { element, setAttribute, setText } from './dom.js';
 /** Share of an agent's context from which its badge warns. */
 const CONTEXT_WARNING = 0.8;
 
-const STATES = { running: 'Running', done: 'Done', failed: 'Failed', interrupted: 'No result' };
+/** How a call stands, in words. */
+export const STATES = { running: 'Running', done: 'Done', failed: 'Failed', interrupted: 'No result' };
 
 /** Calls that run together. */
 export class BatchView {
   el = element('div', 'conv-batch');
-  /** @type {CallView[]} */
+  /** @type {{el: Element, show(call: Call): void}[]} */
   #calls = [];
+  #Call;
+
+  /** @param {new (parent: Element) => {el: Element, show(call: Call): void}} Call what shows one of them */
+  constructor(Call = CallView) {
+    this.#Call = Call;
+  }
 
   /** @param {Batch} batch */
-  show({ calls }) {
+  show({ rowId, calls }) {
+    setAttribute(this.el, 'data-row-id', rowId);
+    this.el.classList.toggle('conv-batch--running', calls.some(({ state }) => state === 'running'));
     this.el.classList.toggle('conv-batch--solo', calls.length === 1);
     this.el.classList.toggle('conv-batch--parallel', calls.length > 1);
     this.el.classList.toggle('conv-batch--error', calls.some(({ state }) => state === 'failed'));
     while (this.#calls.length > calls.length) this.#calls.pop()?.el.remove();
     calls.forEach((call, at) => {
-      const view = (this.#calls[at] ??= new CallView(this.el));
+      const view = (this.#calls[at] ??= new this.#Call(this.el));
       view.show(call);
     });
   }

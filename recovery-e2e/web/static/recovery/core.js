@@ -6,6 +6,7 @@ import { Stream } from './stream.js';
 import { Truncation } from './truncation.js';
 
 /**
+ * @import { Policy } from './history.js'
  * @import { Frame, Snapshot } from './wire.js'
  *
  * The pane that is being recovered: it paints, and says what recovery must not disturb.
@@ -26,6 +27,7 @@ export class Recovery {
   #token = new HandoffToken();
   #path;
   #pane;
+  #policy;
   #stream;
   #history;
   #truncation;
@@ -34,17 +36,19 @@ export class Recovery {
   /**
    * @param {string} wsId
    * @param {Pane} pane
+   * @param {Policy} policy what distinguishes this kind of pane
    */
-  constructor(wsId, pane) {
+  constructor(wsId, pane, policy) {
     this.#path = workstreamPath(wsId);
     this.#pane = pane;
+    this.#policy = policy;
     this.#stream = new Stream(() => this.#url(), {
       opened: () => this.#opened(),
       frame: (frame) => this.#frame(frame),
       dropped: () => this.#truncation.transportDropped(),
       changed: () => pane.changed(),
     });
-    this.#history = new History(this.#path, this.#stream, {
+    this.#history = new History(this.#path, this.#stream, policy, {
       ...pane,
       render: (snapshot) => this.#render(snapshot),
       running: () => this.#running,
@@ -74,14 +78,14 @@ export class Recovery {
 
   /** Whether the pane is being brought up to date at this moment. */
   get reloading() {
-    return this.#history.loading || this.#history.queued !== null;
+    return this.#history.loading || this.#history.refetching;
   }
 
   get streamState() {
     return streamState({
       readyState: this.#stream.readyState,
       latch: this.#history.latch,
-      queued: this.#history.queued,
+      refetching: this.#history.refetching,
       loading: this.#history.loading,
       failing: this.#stream.failing,
       caughtUp: this.#caughtUp,
@@ -95,7 +99,7 @@ export class Recovery {
   state() {
     return Object.freeze({
       latch: this.#history.latch,
-      queued: this.#history.queued,
+      queued: this.#policy.queued,
       retryArmed: this.#history.retryArmed,
       cursor: this.#stream.cursor,
       generation: this.#stream.generation,
@@ -209,6 +213,7 @@ export class Recovery {
   #rest() {
     if (!this.#caughtUp || !AT_REST.has(this.#turn)) return;
     this.#pane.rested();
+    this.#policy.rest();
     if (!this.#truncation.idleEdge()) this.#history.idleEdge();
   }
 

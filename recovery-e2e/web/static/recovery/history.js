@@ -12,20 +12,24 @@ import { parseSnapshot } from './wire.js';
  *   render(snapshot: Snapshot): void, paint(frame: Frame): void, passOver(frame: Frame): void,
  *   liveRefs(): number, running(): boolean, changed(): void,
  * }} View
+ *
+ * What a kind of pane makes of the frames that come during a refetch, and of the snapshot that ends it.
+ * @typedef {{
+ *   readonly queued: number | null,
+ *   begin(): void, arrive(frame: Frame): boolean, end(rendered: boolean): {voided: Frame[], kept: Frame[]},
+ *   rest(): void, readonly calm: boolean, admits(snapshot: Snapshot): boolean,
+ * }} Policy
  */
 
 /**
  * The reads of one workstream's history, and the truth of what is on screen. The latch is set while the rows shown
  * are known to be out of date; only a rendered snapshot clears it. Two kinds of read: a *load*, while no stream is
- * open, and a *refetch* beside an open one, during which the frames of rows wait in a queue (the quiesce).
+ * open, and a *refetch* beside an open one, whose frames are the matter of the pane's policy.
  */
 export class History {
   latch = false;
-  /**
-   * `cut` counts the frames that came before the newest cut; `rested` tells that a turn ended meanwhile.
-   * @type {{frames: Frame[], cut: number, rested: boolean} | null}
-   */
-  #queue = null;
+  /** The refetch under way; `rested` tells that a turn ended meanwhile. @type {{rested: boolean} | null} */
+  #refetching = null;
   /** Rises with each read: an older one that answers late must change nothing. */
   #loadToken = 0;
   /** The token of the load under way; any other read makes it void. */
@@ -38,21 +42,24 @@ export class History {
   #retryTimer = null;
   #path;
   #stream;
+  #policy;
   #view;
 
   /**
    * @param {string} path
    * @param {Stream} stream
+   * @param {Policy} policy
    * @param {View} view
    */
-  constructor(path, stream, view) {
+  constructor(path, stream, policy, view) {
     this.#path = path;
     this.#stream = stream;
+    this.#policy = policy;
     this.#view = view;
   }
 
-  get queued() {
-    return this.#queue === null ? null : this.#queue.frames.length;
+  get refetching() {
+    return this.#refetching !== null;
   }
 
   /** Whether a load is under way, which will end in an open stream. */
@@ -64,11 +71,9 @@ export class History {
     return this.#retryTimer !== null;
   }
 
-  /** A frame of a row: queued during a refetch, passed over if its row is already complete, painted otherwise. */
+  /** A frame of a row: kept by the policy, passed over if its row is already complete, painted otherwise. */
   accept(/** @type {Frame} */ frame) {
-    if (this.#queue !== null) this.#queue.frames.push(frame);
-    else if (standsIn(this.#rows, frame)) this.#view.passOver(frame);
-    else this.#view.paint(frame);
+    if (!this.#policy.arrive(frame)) this.#show(frame);
   }
 
   /**
@@ -78,7 +83,7 @@ export class History {
   async load() {
     const token = this.#dispatch();
     this.#loading = token;
-    this.#release(0);
+    this.#release(false);
     const snapshot = await this.#read();
     if (token !== this.#loadToken) return 'superseded';
     this.#loading = -1;
@@ -95,7 +100,7 @@ export class History {
 
   /** The end of a turn: the chance of a pane whose refetch and retry have both failed. */
   idleEdge() {
-    if (this.#queue !== null) this.#queue.rested = true;
+    if (this.#refetching !== null) this.#refetching.rested = true;
     if (!this.#mayHeal()) return;
     // One microtask later, when everything else that this edge causes has happened.
     queueMicrotask(() => {
@@ -114,25 +119,22 @@ export class History {
   async #refetch(earnsRetry) {
     const token = this.#dispatch();
     const generation = this.#stream.generation;
-    // Frames that waited for a superseded refetch came before this cut: its snapshot holds them, or they were cut.
-    const frames = this.#queue?.frames ?? [];
-    const rested = this.#queue?.rested ?? false;
-    this.#queue = { frames, cut: frames.length, rested };
+    const refetch = { rested: this.#refetching?.rested ?? false };
+    this.#refetching = refetch;
+    this.#policy.begin();
     this.#view.changed();
     const snapshot = await this.#read();
     if (token !== this.#loadToken) return;
     // A connection that fell or was redialled since may have missed, or replayed, what the snapshot holds.
     const fits = this.#stream.readyState === EventSource.OPEN && this.#stream.generation === generation;
-    if (snapshot !== null && fits) {
-      const { cut } = this.#queue;
+    if (snapshot !== null && fits && this.#policy.admits(snapshot)) {
       this.#render(snapshot);
-      this.#release(cut);
+      this.#release(true);
     } else {
-      const edge = this.#queue.rested;
-      this.#release(0);
+      this.#release(false);
       if (earnsRetry) this.#armRetry();
       // The edge that fell into this read could not heal, and no other need come.
-      if (edge) this.idleEdge();
+      if (refetch.rested) this.idleEdge();
     }
     this.#view.changed();
   }
@@ -164,12 +166,17 @@ export class History {
     this.#disarmRetry();
   }
 
-  /** Ends the quiesce: the first `cut` frames are passed over, the others go their way in order. */
-  #release(/** @type {number} */ cut) {
-    const frames = this.#queue?.frames ?? [];
-    this.#queue = null;
-    frames.slice(0, cut).forEach((frame) => this.#view.passOver(frame));
-    frames.slice(cut).forEach((frame) => this.accept(frame));
+  /** The refetch is over: what the policy has kept goes its way, in order. @param {boolean} rendered */
+  #release(rendered) {
+    this.#refetching = null;
+    const { voided, kept } = this.#policy.end(rendered);
+    voided.forEach((frame) => this.#view.passOver(frame));
+    kept.forEach((frame) => this.#show(frame));
+  }
+
+  #show(/** @type {Frame} */ frame) {
+    if (standsIn(this.#rows, frame)) this.#view.passOver(frame);
+    else this.#view.paint(frame);
   }
 
   /** One retry, which any newer read disarms. Its own failure arms no other: then the next idle edge heals. */
@@ -187,8 +194,8 @@ export class History {
     this.#retryTimer = null;
   }
 
-  /** A row that is being streamed would be lost to a render, and a queue already awaits one. */
+  /** A row that is being streamed would be lost to a render, and a refetch under way already brings one. */
   #mayHeal() {
-    return this.latch && this.#queue === null && this.#view.liveRefs() === 0;
+    return this.latch && this.#refetching === null && this.#view.liveRefs() === 0 && this.#policy.calm;
   }
 }

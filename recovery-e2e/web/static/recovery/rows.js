@@ -17,6 +17,11 @@ export function rowsOf(messages) {
   return new Set(messages.flatMap(({ row_id }) => row_id ?? []));
 }
 
+/** The row that a frame feeds, if it feeds one. @param {Frame} frame */
+export function rowOf({ type, row_id }) {
+  return ROW_FRAMES.has(type) && typeof row_id === 'string' ? row_id : null;
+}
+
 /**
  * Whether a frame feeds a row that the rendered snapshot already shows in full. Row ids are never used again, so
  * this holds for frames that were queued and for those that arrive at any later time.
@@ -24,5 +29,6 @@ export function rowsOf(messages) {
  * @param {Frame} frame
  */
 export function standsIn(rows, frame) {
-  return ROW_FRAMES.has(frame.type) && typeof frame.row_id === 'string' && rows.has(frame.row_id);
+  const row = rowOf(frame);
+  return row !== null && rows.has(row);
 }

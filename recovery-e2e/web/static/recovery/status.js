@@ -5,7 +5,7 @@
 
 /**
  * @param {{
- *   readyState: 0 | 1 | 2 | null, latch: boolean, queued: number | null, loading: boolean, failing: boolean,
+ *   readyState: 0 | 1 | 2 | null, latch: boolean, refetching: boolean, loading: boolean, failing: boolean,
  *   caughtUp: boolean, truncated: boolean, degraded: boolean, repair: 'none' | 'trying' | 'waiting' | 'exhausted', opened: boolean,
  * }} facts
  * @returns {StreamState}
@@ -16,7 +16,7 @@ export function streamState(facts) {
   if (facts.loading) return facts.opened ? 'catching-up' : 'connecting';
   if (facts.readyState === EventSource.CONNECTING && !facts.failing) return 'connecting';
   if (facts.readyState !== EventSource.OPEN) return 'offline';
-  if (facts.queued !== null || !facts.caughtUp) return 'catching-up';
+  if (facts.refetching || !facts.caughtUp) return 'catching-up';
   if (facts.degraded) return 'degraded';
   return facts.latch || facts.truncated ? 'stale' : 'live';
 }

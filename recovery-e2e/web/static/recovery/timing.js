@@ -57,6 +57,12 @@ export const ORPHAN_WAIT_MS = 500;
 /** How many such frames may wait. A count; with one more, the oldest is painted on its own. */
 export const ORPHAN_LIMIT = 256;
 
+/** How long a coordinator waits for more news of its children and tasks before it asks for them: a turn brings many. */
+export const SIDEBAR_MS = 500;
+
+/** Spread above `SIDEBAR_MS`, so that the panes of one node do not ask in step. */
+export const SIDEBAR_JITTER_MS = 500;
+
 /**
  * A wait with its spread.
  * @param {number} floorMs

@@ -1,12 +1,13 @@
 import { Transcript } from '../../static/pane/transcript.js';
 import { Recovery } from '../../static/recovery/core.js';
+import { Quiesce } from '../../static/recovery/quiesce.js';
 import { Clock, settle } from './clock.js';
 import { FakeNode } from './node.js';
 import { FakePage } from './page.js';
 
 /** One pane before one node: the real recovery and the real transcript, all else a fake. */
 export class World {
-  constructor(t) {
+  constructor(t, policy = new Quiesce()) {
     this.clock = Clock.install(t);
     this.node = new FakeNode();
     this.page = FakePage.install(t, this.node);
@@ -20,7 +21,7 @@ export class World {
       endRefs: () => this.transcript.endStreaming(),
       sending: () => this.transcript.sending,
       changed: () => {},
-    });
+    }, policy);
   }
 
   /** The event source that is not closed, if there is one. */

@@ -17,8 +17,26 @@ pub trait Sight: Display + DeserializeOwned {
     /// The page of the harness that shows such a pane.
     const PAGE: &str;
 
+    /// Holds of the state, `s`, from when a refetch has failed until its retry begins.
+    const REFETCH_FAILED: &str;
+
+    /// User rows that are painted.
+    fn rows(&self) -> u64;
+
+    /// The id that its next connection will resume from.
+    fn cursor(&self) -> Option<&str>;
+
     /// Whether it has no transport.
     fn is_offline(&self) -> bool;
+
+    /// Whether it is known to be out of date, and is being read again.
+    fn is_catching_up(&self) -> bool;
+
+    /// Whether it is known to be out of date, and nothing is under way, nor a turn.
+    fn is_stale(&self) -> bool;
+
+    /// Whether nothing is known that it would lack.
+    fn is_current(&self) -> bool;
 }
 
 /// What stood in an interactive pane at one moment.
@@ -60,9 +78,30 @@ impl Display for Seen {
 
 impl Sight for Seen {
     const PAGE: &str = "/recovery";
+    const REFETCH_FAILED: &str = "s.retryArmed";
+
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn cursor(&self) -> Option<&str> {
+        self.cursor.as_deref()
+    }
 
     fn is_offline(&self) -> bool {
         self.ready_state.is_none()
+    }
+
+    fn is_catching_up(&self) -> bool {
+        self.latch && self.queued.is_some()
+    }
+
+    fn is_stale(&self) -> bool {
+        self.latch && self.queued.is_none() && !self.busy
+    }
+
+    fn is_current(&self) -> bool {
+        !self.latch
     }
 }
 
@@ -118,6 +157,13 @@ impl<S: Sight> Mounted<S> {
         let page = stage.open(&format!("{}?ws_id={}", S::PAGE, ws.as_str())).await?;
         page.until("a loaded page", "window.__e2e").await?;
         Ok(Self { page, ws, sight: PhantomData })
+    }
+
+    /// Loads the page anew, and waits until its stream has caught up.
+    pub async fn reload(&self) -> Result<(), StageError> {
+        self.page.reload().await?;
+        self.page.until("a loaded page", "window.__e2e").await?;
+        self.until_frames("replay_complete", 1).await
     }
 
     /// Its workstream.
@@ -198,6 +244,11 @@ impl<S: Sight> Mounted<S> {
     /// The texts of the assistant's bubbles, from the top.
     pub async fn bubbles(&self) -> Result<Vec<String>, StageError> {
         Ok(self.page.eval("the assistant's bubbles", "__e2e.bubbles()").await?)
+    }
+
+    /// How many events with an id its streams have brought.
+    pub async fn cursor_moves(&self) -> Result<u64, StageError> {
+        Ok(self.page.eval("the events so far", "__counts.moves()").await?)
     }
 
     /// How many frames of a type its streams have brought.
