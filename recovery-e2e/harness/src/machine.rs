@@ -170,9 +170,9 @@ mod tests {
 
     #[test]
     fn what_the_kernel_tells_is_read() {
-        let pressure = "some avg10=88.43 avg60=90.98 avg300=72.46 total=7563545187\n\
+        let pressure = "some avg10=87.50 avg60=90.98 avg300=72.46 total=7563545187\n\
                         full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
-        assert_eq!(some_of(pressure), Some((0.8843, Duration::from_micros(7_563_545_187))));
+        assert_eq!(some_of(pressure), Some((0.875, Duration::from_micros(7_563_545_187))));
         assert_eq!(some_of(""), None);
         let meminfo = "MemTotal:       24664124 kB\nMemAvailable:       1024 kB\n";
         assert_eq!(available_in(meminfo), Some(1 << 20));
