@@ -168,4 +168,18 @@ mod tests {
             }
         }
     }
+    #[test]
+    fn each_text_that_a_control_changes_stands_once_in_the_client() {
+        let web = concat!(env!("CARGO_MANIFEST_DIR"), "/../web");
+        for scenario in REGISTRY {
+            for control in scenario.controls {
+                let Defect::Client(changes) = control.defect else { continue };
+                for Change { asset, find, .. } in changes {
+                    let text = std::fs::read_to_string(format!("{web}{asset}")).unwrap();
+                    let found = text.matches(find).count();
+                    assert_eq!(found, 1, "{}/{}: {find:?}", scenario.name, control.name);
+                }
+            }
+        }
+    }
 }

@@ -14,8 +14,8 @@ pub const SCENARIO: Scenario = Scenario {
     name: "coord-restart",
     family: "coordinator",
     proves: "a coordinator that was hidden over a restart shows the turn that it missed, once",
-    proof: "two events or more had come from a running turn when it was hidden, and the redial \
-            carried the last one's id to another process",
+    proof: "two events or more had come from a running turn when it was hidden, and another \
+            process answered when it was shown",
     success: "RECOVERY-READY-COORD-rows1-trunc1",
     controls: &[Control {
         name: "cursor-is-not-captured",

@@ -25,8 +25,8 @@ pub const SCENARIO: Scenario = Scenario {
             },
             Change {
                 asset: "/static/recovery/history.js",
-                find: "else if (standsIn(this.#rows, frame)) this.#view.passOver(frame);",
-                replace: "",
+                find: "if (standsIn(this.#rows, frame)) this.#view.passOver(frame);",
+                replace: "if (this.#rows === null) this.#view.passOver(frame);",
             },
         ]),
         predicted: "RECOVERY-FAILED-RECONNECTAWAIT-dupes2-healed0",

@@ -43,7 +43,13 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
         seen.busy && held.is_some(),
         format!("{seen}, cursor {held:?}"),
     );
-    miss_the_end(stage, &pane, turn).await?;
+    let (frozen, presented) = miss_the_end(stage, &pane, turn).await?;
+    let frozen = frozen.cursor;
+    stage.require(
+        "the redial carried the cursor that the pane had",
+        presented == Some(frozen.clone()),
+        format!("{presented:?} of {frozen:?}"),
+    );
     let seen = pane.look().await?;
     let end = End {
         rows: pane.tools().await?.top,
@@ -83,13 +89,13 @@ pub(super) async fn begin<S: Sight>(
 }
 
 /// Hides the page, brings the turn to its end and the node to another process, and shows the page.
+/// Gives what stood when it was hidden, and the cursor that the redial carried.
 pub(super) async fn miss_the_end<S: Sight>(
     stage: &mut Stage,
     pane: &Mounted<S>,
     mut turn: Turn,
-) -> Result<(), StageError> {
-    let seen = pane.hide(stage).await?;
-    let frozen = seen.cursor().map(str::to_owned);
+) -> Result<(S, Option<Option<String>>), StageError> {
+    let frozen = pane.hide(stage).await?;
     turn.working.release();
     end_of_turn(&mut turn.events).await?;
 
@@ -102,13 +108,7 @@ pub(super) async fn miss_the_end<S: Sight>(
     pane.show().await?;
     pane.until_painted(MISSED).await?;
     pane.settled(stage).await?;
-    let presented = redial_cursor(stage, opens);
-    stage.require(
-        "the redial carried the cursor that the pane had",
-        presented == Some(frozen.clone()),
-        format!("{presented:?} of {frozen:?}"),
-    );
-    Ok(())
+    Ok((frozen, redial_cursor(stage, opens)))
 }
 
 /// The id that the page's newest stream has brought last, as the front saw it.

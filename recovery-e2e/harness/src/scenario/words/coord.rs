@@ -45,10 +45,6 @@ impl Sight for Shown {
         self.rows
     }
 
-    fn cursor(&self) -> Option<&str> {
-        self.cursor.as_deref()
-    }
-
     fn is_offline(&self) -> bool {
         self.dim
     }

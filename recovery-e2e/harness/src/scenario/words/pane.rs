@@ -23,9 +23,6 @@ pub trait Sight: Display + DeserializeOwned {
     /// User rows that are painted.
     fn rows(&self) -> u64;
 
-    /// The id that its next connection will resume from.
-    fn cursor(&self) -> Option<&str>;
-
     /// Whether it has no transport.
     fn is_offline(&self) -> bool;
 
@@ -82,10 +79,6 @@ impl Sight for Seen {
 
     fn rows(&self) -> u64 {
         self.rows
-    }
-
-    fn cursor(&self) -> Option<&str> {
-        self.cursor.as_deref()
     }
 
     fn is_offline(&self) -> bool {
