@@ -12,6 +12,10 @@ const RANDOM: &str = include_str!("../../pages/page_random.js");
 const COUNTS: &str = include_str!("../../pages/page_counts.js");
 const TIME: &str = include_str!("../../pages/page_time.js");
 
+/// The longest wait on wall time that the page is asked for at once, in milliseconds: no answer of
+/// it may take as long as [`edge::DEADLINE`], and a window of the client may be longer than that.
+const WALL_PIECE_MS: f64 = 5_000.0;
+
 /// Whose time the page's timers keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -99,7 +103,12 @@ impl Stage {
     pub async fn advance(&self, page: &Page, ms: f64) -> Result<(), StageError> {
         match self.settings.clock {
             Clock::Real => {
-                page.tell("a wait", &format!("__e2e.passWallTime({ms})")).await?;
+                let mut left = ms;
+                while left > 0.0 {
+                    let piece = left.min(WALL_PIECE_MS);
+                    page.tell("a wait", &format!("__e2e.passWallTime({piece})")).await?;
+                    left -= piece;
+                }
             }
             Clock::Page => {
                 let now: f64 = page.eval("page time", "__pageTime.now()").await?;
