@@ -73,7 +73,8 @@ for (const [state, fault] of [
     fault(world);
     await world.clock.advance(RETRY_WINDOW_MS);
     assert.equal(world.page.requests.length, 0);
-    assert.equal(world.recovery.state().latch, true);
+    const { latch, retryArmed } = world.recovery.state();
+    assert.deepEqual({ latch, retryArmed }, { latch: true, retryArmed: false });
   });
 }
 
@@ -117,6 +118,41 @@ test('an idle edge that falls into a read which is then declined heals at once',
   await world.answer();
   assert.deepEqual(world.users, ['first']);
   assert.equal(world.recovery.state().latch, false);
+});
+
+test('an idle edge that falls into a read sends no other beside it', async (t) => {
+  const world = await cut(t);
+  const [request] = world.page.requests;
+  await world.turn('third');
+  assert.deepEqual(world.page.requests, [request]);
+  assert.equal(world.page.requests[0], request, 'it was not superseded');
+});
+
+test('an idle edge that fell into a superseded read counts for the one in its place', async (t) => {
+  const world = await cut(t);
+  await world.turn('third');
+  world.node.rewind(1);
+  await world.deliver();
+  await world.fail();
+  assert.equal(world.page.requests.length, 1, 'it asks again, without waiting for the retry');
+});
+
+test('a superseded read neither ends the quiesce of the one in its place nor arms a retry', async (t) => {
+  const world = await cut(t);
+  world.node.rewind(1);
+  await world.deliver();
+  await settle();
+  const { queued, retryArmed } = world.recovery.state();
+  assert.deepEqual({ queued, retryArmed }, { queued: 0, retryArmed: false });
+});
+
+test('a read that an idle edge sends disarms the retry', async (t) => {
+  const world = await cut(t);
+  await world.fail();
+  assert.equal(world.recovery.state().retryArmed, true);
+  await world.turn('third');
+  assert.equal(world.page.requests.length, 1);
+  assert.equal(world.recovery.state().retryArmed, false);
 });
 
 test('a declined snapshot drops no frame that had waited for it', async (t) => {
@@ -347,4 +383,44 @@ test('after destroy nothing is asked, opened or painted', async (t) => {
   world.page.show(false);
   world.page.show(true);
   assert.deepEqual([world.page.sources.length, world.page.requests.length, world.clock.pending], [0, 0, 0]);
+});
+
+test('a disconnected pane opens no stream when the load that was under way comes to its end', async (t) => {
+  const world = new World(t);
+  void world.recovery.connect();
+  await settle();
+  world.recovery.disconnect();
+  await world.answer();
+  assert.equal(world.page.sources.length, 0);
+});
+
+test('a disconnected pane opens no stream when the repair that was under way comes to its end', async (t) => {
+  const world = new World(t);
+  await world.open();
+  world.node.resync();
+  await world.deliver();
+  world.recovery.disconnect();
+  await world.answer();
+  await world.clock.advance(REPAIR_BACKOFF_MS + REPAIR_JITTER_MS);
+  await world.answer();
+  assert.equal(world.page.sources.length, 0);
+});
+
+test('a disconnected pane has no transport', async (t) => {
+  const world = new World(t);
+  await world.open();
+  world.recovery.disconnect();
+  assert.equal(world.page.sources.length, 0);
+  assert.equal(world.recovery.state().readyState, null);
+});
+
+test('a pane is busy while a turn runs that it has not sent, and no longer', async (t) => {
+  const world = new World(t);
+  await world.open();
+  world.node.begin('first', [], []);
+  await world.deliver();
+  assert.equal(world.recovery.state().busy, true);
+  while (world.node.busy) world.node.step();
+  await world.deliver();
+  assert.equal(world.recovery.state().busy, false);
 });
