@@ -10,7 +10,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use futures_util::FutureExt;
 
 use crate::children::Children;
-use crate::front::Patch;
+use crate::front::{Patch, ReceiptState};
 use crate::hygiene::{Inventory, Ledger};
 use crate::journal::{BrowserInfo, CaseResult};
 use crate::machine::{Look, Strain};
@@ -169,6 +169,8 @@ async fn on_a_stage(
         Ok(Err(error)) => Err(broken(error.to_string())),
         Err(panic) => Err(broken(format!("the scenario panicked: {}", message_of(&*panic)))),
     };
+    // What a page makes of a module that is not served says less than why it is not.
+    let told = told.map_err(|verdict| misfit(&stage).map_or(verdict, broken));
     if told.is_err() {
         // Whatever broke may have taken the page with it; then there is nothing to show.
         let _ = stage.screenshot("failure").await;
@@ -204,6 +206,16 @@ async fn tell(stage: &mut Stage, job: &Job) -> Result<Stamp, StageError> {
     stage.stamp_title(&stamp.to_string()).await?;
     stage.screenshot("end").await?;
     Ok(stamp)
+}
+
+/// Why a fault could not do what it was armed for, if there is such a one.
+fn misfit(stage: &Stage) -> Option<String> {
+    stage.front.receipts().iter().find_map(|receipt| match receipt.state() {
+        ReceiptState::Broken { reason } => {
+            Some(format!("{} does not apply: {reason}", receipt.name()))
+        }
+        ReceiptState::Armed { .. } | ReceiptState::Redeemed { .. } => None,
+    })
 }
 
 /// Why the verdict to come will be bad, if it will, as far as this is known while the stage stands.

@@ -25,6 +25,7 @@ use crate::redact::Redactor;
 use crate::report::live::Live;
 use crate::report::terminal::{self, Layout};
 use crate::report::{self, Summary};
+use crate::stage::browser;
 use crate::stage::clock::PageSettings;
 use crate::temp::{self, run_id};
 use crate::watching::Pause;
@@ -91,6 +92,7 @@ async fn work(
         path: browser.into_string(),
         version,
         sandbox,
+        small_shm: browser::shm_is_small(),
     };
     let run = RunInfo {
         v: journal::VERSION,

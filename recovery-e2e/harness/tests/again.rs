@@ -52,6 +52,21 @@ fn a_defect_of_ones_own_fails_the_scenario_that_notices_it() {
 }
 
 #[test]
+#[ignore = "needs a browser: cargo xtask test"]
+fn a_defect_whose_text_is_not_found_is_an_error_that_says_so() {
+    let scratch = Scratch::new();
+    let defect =
+        r#"[{"asset": "/static/recovery/gate.js", "find": "no such text", "replace": ""}]"#;
+    fs::write(scratch.path().join("defect.json"), defect).unwrap();
+    let args = ["run", "-s", "rewind-window", "--defect", "defect.json", "--out", "out"];
+    assert_eq!(Harness::in_browser(&scratch).args(args).status().unwrap().code(), Some(1));
+    let result = view(&scratch, "out").cases.remove(0).result;
+    assert_eq!(result.outcome, Outcome::Error);
+    let reason = result.reason.unwrap();
+    assert!(reason.contains("\"no such text\" stands 0 times in it"), "{reason}");
+}
+
+#[test]
 #[ignore = "needs a built node: cargo xtask test"]
 fn a_served_node_that_is_killed_runs_again_and_the_end_leaves_nothing() {
     let scratch = Scratch::new();

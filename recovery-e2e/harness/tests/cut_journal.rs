@@ -51,6 +51,7 @@ fn journal(out: &Utf8Path) -> Vec<u8> {
             version: "Chromium 156".to_owned(),
             origin: "PATH".to_owned(),
             sandbox: Sandbox::OffForRoot,
+            small_shm: false,
         },
         node: "recovery-node-control".to_owned(),
         args: Vec::new(),

@@ -111,6 +111,9 @@ pub struct BrowserInfo {
     pub origin: String,
     /// Whether it sandboxes its processes.
     pub sandbox: Sandbox,
+    /// Whether /dev/shm is too small for its tabs, which then share memory in temporary files.
+    #[serde(default)]
+    pub small_shm: bool,
 }
 
 /// One planned case: a scenario, or a scenario with a named defect put in.

@@ -22,6 +22,7 @@ pub(crate) fn run_info() -> RunInfo {
             version: "Chromium 156.0".into(),
             origin: "nix".into(),
             sandbox: Sandbox::On,
+            small_shm: false,
         },
         node: "recovery-node".into(),
         args: vec!["--jobs".into(), "2".into()],

@@ -27,11 +27,12 @@ pub fn head(RunStarted { run, cases }: &RunStarted) -> String {
         Part::Merged(_) => String::new(),
     };
     format!(
-        "browser {} from {} ({}), sandbox {}\nplan {}{part}\n{}, {}, {} time, seed {}",
+        "browser {} from {} ({}), sandbox {}{}\nplan {}{part}\n{}, {}, {} time, seed {}",
         text::line(&browser.version),
         text::line(&browser.origin),
         text::line(&browser.path),
         browser.sandbox.told(),
+        if browser.small_shm { ", /dev/shm too small to be used" } else { "" },
         show::short(&run.plan.hash),
         counted(cases.len(), "case"),
         counted(run.jobs as usize, "job"),

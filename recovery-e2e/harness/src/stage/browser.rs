@@ -246,7 +246,8 @@ fn temporary(folder: &Utf8Path) -> Option<(&'static str, &Utf8Path)> {
     (folder.as_str().len() + SOCKET.len() <= MAX_SOCKET_PATH).then_some(("TMPDIR", folder))
 }
 
-fn shm_is_small() -> bool {
+/// Whether tabs would crash for want of room in this machine's /dev/shm.
+pub fn shm_is_small() -> bool {
     let room = rustix::fs::statvfs("/dev/shm").map_or(0, |stat| stat.f_blocks * stat.f_frsize);
     room < MIN_SHM
 }

@@ -96,7 +96,7 @@ fn controls_have_a_suite_of_their_own_and_each_suite_tells_the_browser() {
     for suite in suites {
         let out = suite.children().find(|node| node.has_tag_name("system-out")).unwrap();
         assert!(content(out).contains(
-            "browser: Chromium 156.0\nbrowser program: /opt/chromium\nbrowser from: nix\nsandbox: on\n"
+            "browser: Chromium 156.0\nbrowser program: /opt/chromium\nbrowser from: nix\nsandbox: on\n/dev/shm: used\n"
         ));
     }
 }

@@ -134,6 +134,15 @@ fn a_run_begins_with_its_browser_its_cases_and_its_jobs() {
 }
 
 #[test]
+fn a_machine_without_room_for_shared_memory_is_told() {
+    let mut started = run_started(&["a"]);
+    started.run.browser.small_shm = true;
+    let told = head(&started);
+    let first = told.lines().next().unwrap();
+    assert!(first.ends_with("sandbox on, /dev/shm too small to be used"), "{first}");
+}
+
+#[test]
 fn a_run_ends_with_where_its_reports_are_and_then_the_counts_alone() {
     let good = summary(&[("a", None, Outcome::Ready, None)]);
     insta::assert_snapshot!(end(&good, "target/e2e".into()), @r"
