@@ -424,3 +424,50 @@ test('a pane is busy while a turn runs that it has not sent, and no longer', asy
   await world.deliver();
   assert.equal(world.recovery.state().busy, false);
 });
+
+test('a redial during a load opens nothing, since the load will', async (t) => {
+  const world = new World(t);
+  void world.recovery.connect();
+  await settle();
+  world.recovery.redial();
+  assert.equal(world.page.sources.length, 0);
+  await world.answer();
+  assert.equal(world.page.sources.length, 1);
+});
+
+test('a reload that was due after a truncation is not made when the pane is destroyed', async (t) => {
+  const world = new World(t);
+  await world.open();
+  await world.turn('first');
+  world.node.restart();
+  await world.deliver();
+  world.recovery.destroy();
+  await world.clock.advance(TRUNCATED_JITTER_MS);
+  assert.deepEqual([world.page.requests.length, world.clock.pending], [0, 0]);
+});
+
+test('a load from scratch that fails opens a stream that claims nothing', async (t) => {
+  const world = new World(t);
+  await world.open();
+  await world.turn('first');
+  void world.recovery.connect();
+  await world.fail();
+  assert.equal(world.source.query.has('last_event_id'), false);
+  assert.equal(world.source.query.has('history_token'), false);
+});
+
+test('a refetch beside an open stream leaves the next connection its cursor', async (t) => {
+  const world = await cut(t);
+  await world.answer();
+  const { cursor } = world.recovery.state();
+  world.page.show(false);
+  world.page.show(true);
+  assert.equal(world.source.query.get('last_event_id'), cursor);
+  assert.equal(world.source.query.has('history_token'), false);
+});
+
+test('a connection asks for the turns and results that it can settle', async (t) => {
+  const world = new World(t);
+  await world.open();
+  assert.deepEqual([world.source.query.get('user_turn'), world.source.query.get('tool_turn')], ['1', '1']);
+});
