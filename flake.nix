@@ -17,25 +17,37 @@
 
       each = names: outputs: lib.genAttrs names (system: outputs nixpkgs.legacyPackages.${system});
 
+      filesOf =
+        files:
+        lib.fileset.toSource {
+          root = ./.;
+          fileset = lib.fileset.unions files;
+        };
+
       # What a build reads: a change of anything else builds nothing again.
-      src = lib.fileset.toSource {
-        root = ./.;
-        fileset = lib.fileset.unions [
-          ./Cargo.toml
-          ./Cargo.lock
-          ./clippy.toml
-          ./rustfmt.toml
-          ./xtask
-          ./recovery-e2e
-        ];
-      };
+      read = [
+        ./Cargo.toml
+        ./Cargo.lock
+        ./clippy.toml
+        ./rustfmt.toml
+        ./xtask
+        ./recovery-e2e
+      ];
+
+      # The tests read what is told of the project, too.
+      readByTests = read ++ [
+        ./README.md
+        ./flake.nix
+        ./flake.lock
+        ./ci/timings.json
+      ];
 
       # A cargo build of the workspace, from its lock file.
       cargo =
         pkgs: attributes:
         pkgs.rustPlatform.buildRustPackage (
           {
-            inherit src;
+            src = filesOf read;
             version = (lib.importTOML ./Cargo.toml).workspace.package.version;
             cargoLock.lockFile = ./Cargo.lock;
             # The tests are a check of their own: whoever runs the suite need not wait for them.
@@ -46,13 +58,15 @@
 
       # A check that ends well or not, and leaves nothing.
       check =
-        pkgs: pname: tools: command:
-        cargo pkgs {
-          inherit pname;
-          nativeBuildInputs = tools;
-          buildPhase = command;
-          installPhase = "touch $out";
-        };
+        pkgs: pname: attributes: command:
+        cargo pkgs (
+          {
+            inherit pname;
+            buildPhase = command;
+            installPhase = "touch $out";
+          }
+          // attributes
+        );
 
       features = "--features recovery-node/control";
 
@@ -104,11 +118,15 @@
       };
 
       checksOf = pkgs: {
-        fmt = check pkgs "fmt" [ pkgs.rustfmt ] "cargo fmt --all --check";
+        fmt = check pkgs "fmt" { nativeBuildInputs = [ pkgs.rustfmt ]; } "cargo fmt --all --check";
         clippy =
-          check pkgs "clippy" [ pkgs.clippy ]
+          check pkgs "clippy"
+            {
+              src = filesOf readByTests;
+              nativeBuildInputs = [ pkgs.clippy ];
+            }
             "cargo clippy --frozen --workspace --all-targets ${features} -- --deny warnings";
-        unit = check pkgs "unit" [ ] "cargo test --frozen --workspace --lib --bins ${features}";
+        unit = check pkgs "unit" { src = filesOf readByTests; } "cargo test --frozen --workspace --lib --bins ${features}";
         # Its output is the run's reports; when it fails, the build's log has the verdicts.
         e2e = pkgs.runCommand "e2e-check" { } ''
           export HOME=$TMPDIR XDG_CACHE_HOME=$TMPDIR/cache XDG_CONFIG_HOME=$TMPDIR/config
