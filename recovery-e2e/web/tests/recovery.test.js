@@ -163,6 +163,15 @@ test('a declined snapshot drops no frame that had waited for it', async (t) => {
   assert.deepEqual(world.users, ['first', 'second', 'third']);
 });
 
+test('a declined snapshot drops no frame that had waited for it, also when another cut came after', async (t) => {
+  const world = await cut(t);
+  await world.turn('third');
+  world.node.rewind(1);
+  await world.deliver();
+  await world.fail();
+  assert.deepEqual(world.users, ['first', 'second', 'third']);
+});
+
 test('a second cut passes over what had waited for the first, and settles the sends in it', async (t) => {
   const world = await cut(t);
   world.transcript.send('s', 'third');
