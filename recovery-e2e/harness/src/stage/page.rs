@@ -165,12 +165,20 @@ impl Page {
         self.eval::<bool>(what, &script).await.map(drop)
     }
 
-    /// Does something to the page, as a person would, and gives the value of the expression that
-    /// does it. Before it, whoever watches has time to look.
+    /// Does something to the page, as a person would. Before it, whoever watches has time to look.
+    ///
+    /// # Errors
+    /// As [`Page::tell`].
+    pub async fn act(&self, what: &str, expression: &str) -> Result<(), PageError> {
+        tokio::time::sleep(self.slow_mo).await;
+        self.tell(what, expression).await
+    }
+
+    /// The same, and gives the value of the expression that does it.
     ///
     /// # Errors
     /// As [`Page::eval`].
-    pub async fn act<T: DeserializeOwned>(
+    pub async fn act_for<T: DeserializeOwned>(
         &self,
         what: &str,
         expression: &str,

@@ -130,12 +130,12 @@ impl Dashboard {
     /// Hides the page, or shows it.
     pub async fn set_hidden(&self, hidden: bool) -> Result<(), StageError> {
         let set = format!("__e2e.setHidden({hidden})");
-        Ok(self.page.tell("a changed visibility", &set).await?)
+        Ok(self.page.act("a changed visibility", &set).await?)
     }
 
     /// Has the page hear that it has the focus.
     pub async fn focus(&self) -> Result<(), StageError> {
-        Ok(self.page.tell("the focus", "window.dispatchEvent(new Event('focus'))").await?)
+        Ok(self.page.act("the focus", "window.dispatchEvent(new Event('focus'))").await?)
     }
 
     /// Which of the two workstreams it shows as loaded.

@@ -187,7 +187,7 @@ impl<S: Sight> Mounted<S> {
     /// Clicks the rewind button of a user row, and tells what stood at that very moment.
     pub async fn click_rewind(&self, row: usize) -> Result<S, StageError> {
         let script = format!("__e2e.clickRewind({row})");
-        Ok(self.page.act("a click on a rewind button", &script).await?)
+        Ok(self.page.act_for("a click on a rewind button", &script).await?)
     }
 
     /// The same, at the first moment at which a condition on the pane's state, `s`, holds: for a
@@ -206,8 +206,7 @@ impl<S: Sight> Mounted<S> {
     /// Writes a message and sends it, as a person would.
     pub async fn write(&self, message: &str) -> Result<(), StageError> {
         let message = serde_json::Value::from(message);
-        let script = format!("(__e2e.write({message}), true)");
-        Ok(self.page.act::<bool>("a message", &script).await.map(drop)?)
+        Ok(self.page.act("a message", &format!("__e2e.write({message})")).await?)
     }
 
     /// How often a text stands in the transcript.
@@ -258,7 +257,7 @@ impl<S: Sight> Mounted<S> {
     /// Hides the page, and makes sure that the pane has dropped its transport; tells what stood
     /// right after.
     pub async fn hide(&self, stage: &mut Stage) -> Result<S, StageError> {
-        let seen: S = self.page.act("a hidden page", "__e2e.setHidden(true)").await?;
+        let seen: S = self.page.act_for("a hidden page", "__e2e.setHidden(true)").await?;
         stage.require("hidden, the pane has no transport", seen.is_offline(), &seen);
         Ok(seen)
     }
@@ -266,7 +265,7 @@ impl<S: Sight> Mounted<S> {
     /// Shows the page again, and waits until the pane's stream is open and its replay has ended.
     pub async fn show(&self) -> Result<(), StageError> {
         let before = self.frames("replay_complete").await?;
-        let _: S = self.page.act("a shown page", "__e2e.setHidden(false)").await?;
+        self.page.act("a shown page", "__e2e.setHidden(false)").await?;
         self.until_frames("replay_complete", before + 1).await
     }
 
@@ -274,7 +273,7 @@ impl<S: Sight> Mounted<S> {
     pub async fn blink(&self) -> Result<(), StageError> {
         for hidden in [true, false] {
             let set = format!("__e2e.setHidden({hidden})");
-            self.page.tell("a changed visibility", &set).await?;
+            self.page.act("a changed visibility", &set).await?;
         }
         Ok(())
     }
@@ -291,7 +290,7 @@ impl<S: Sight> Mounted<S> {
 
     /// Has it make the one attempt that a person may ask for, as their click would.
     pub async fn click_retry(&self) -> Result<(), StageError> {
-        Ok(self.page.tell("a click on the retry button", "__e2e.clickRetry()").await?)
+        Ok(self.page.act("a click on the retry button", "__e2e.clickRetry()").await?)
     }
 
     /// Whether the pane stands in the document.

@@ -93,7 +93,7 @@ impl TwoPanes {
     /// Writes a message in the first, and sends it.
     pub async fn write(&self, message: &str) -> Result<(), StageError> {
         let message = serde_json::Value::from(message);
-        Ok(self.page.tell("a message", &format!("__e2e.write({message})")).await?)
+        Ok(self.page.act("a message", &format!("__e2e.write({message})")).await?)
     }
 
     /// How many frames of a type each of the page's streams has brought.
