@@ -11,10 +11,10 @@ use time::OffsetDateTime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use crate::admission::Admission;
 use crate::case::{self, Common};
 use crate::cli::RunArgs;
 use crate::cli::serve::ServeArgs;
-use crate::gate::Gate;
 use crate::journal::{self, BrowserInfo, Event, Journal, Part, RunFinished, RunInfo, RunStarted};
 use crate::machine::Look;
 use crate::plan::timings::{Missing, Timings};
@@ -139,7 +139,7 @@ async fn work(
             redactor,
         },
         journal: journal.clone(),
-        gate: Gate::new(Look::strain),
+        admission: Admission::new(Look::strain),
         waiting: Mutex::new(jobs.into()),
         begin,
         retries: args.retries,

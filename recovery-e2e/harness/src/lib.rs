@@ -1,5 +1,6 @@
 //! Proves in a real Chromium that a streaming web application recovers.
 
+pub mod admission;
 mod break_late;
 pub mod case;
 pub mod children;
@@ -11,7 +12,6 @@ pub mod descendants;
 pub mod edge;
 pub mod files;
 pub mod front;
-pub mod gate;
 pub mod hygiene;
 pub mod inner;
 pub mod journal;

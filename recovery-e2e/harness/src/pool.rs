@@ -7,8 +7,8 @@ use std::time::Instant;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::admission::Admission;
 use crate::case::{self, Common};
-use crate::gate::Gate;
 use crate::journal::{AppendError, Case, CaseResult, CaseView, Event, Journal, Started, Stop};
 use crate::plan::Job;
 
@@ -18,8 +18,8 @@ pub struct Pool {
     pub common: Common,
     /// Where each case's start and end are written.
     pub journal: Arc<Journal>,
-    /// What each case passes before it begins.
-    pub gate: Gate,
+    /// What lets each case begin.
+    pub admission: Admission,
     /// The cases that no worker has taken yet.
     pub waiting: Mutex<VecDeque<Job>>,
     /// When the run began.
@@ -70,7 +70,7 @@ pub async fn run(pool: Arc<Pool>, slots: u32) -> Result<Option<Stop>, AppendErro
 async fn work(pool: Arc<Pool>, slot: u32) -> Result<(), AppendError> {
     loop {
         let pass = tokio::select! {
-            pass = pool.gate.enter() => pass,
+            pass = pool.admission.enter() => pass,
             () = pool.interrupt.cancelled() => return Ok(()),
         };
         let Some(job) = pool.next() else { return Ok(()) };

@@ -1,5 +1,5 @@
-//! The gate that a case passes before it begins: on a machine that is short of cores or memory it
-//! waits, so that a loaded machine slows a run instead of failing it.
+//! The admission of cases: on a machine that is short of cores or memory a case waits before it
+//! begins, so that a loaded machine slows a run instead of failing it.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::machine::{Look, Strain};
 const INTERVAL: Duration = Duration::from_millis(500);
 
 /// Lets cases through, one after the other, as the machine has room for them.
-pub struct Gate {
+pub struct Admission {
     under_way: watch::Sender<u32>,
     /// The last look at the machine; whoever has it is the one who waits.
     last: Mutex<Look>,
@@ -19,13 +19,13 @@ pub struct Gate {
 }
 
 /// What a case holds while it is under way.
-pub struct Pass<'a>(&'a Gate);
+pub struct Pass<'a>(&'a Admission);
 
-impl Gate {
-    /// A gate that measures the machine by `measure`: its strain since a look.
-    pub fn new(measure: impl Fn(&Look) -> Strain + Send + Sync + 'static) -> Gate {
+impl Admission {
+    /// An admission that measures the machine by `measure`: its strain since a look.
+    pub fn new(measure: impl Fn(&Look) -> Strain + Send + Sync + 'static) -> Admission {
         let last = Mutex::new(Look::now());
-        Gate { under_way: watch::Sender::default(), last, measure: Box::new(measure) }
+        Admission { under_way: watch::Sender::default(), last, measure: Box::new(measure) }
     }
 
     /// Waits until there is room, which there is when no case is under way.
@@ -70,13 +70,13 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn on_a_starved_machine_one_case_after_the_other_passes() {
-        let gate = Gate::new(|_| strain(true));
-        let first = gate.enter().await;
-        let mut second = Box::pin(gate.enter());
+        let admission = Admission::new(|_| strain(true));
+        let first = admission.enter().await;
+        let mut second = Box::pin(admission.enter());
         assert!((&mut second).now_or_never().is_none(), "it waits");
         drop(first);
         let second = edge::within("the second", second, String::new).await.unwrap();
-        assert!(gate.enter().now_or_never().is_none(), "the third waits");
+        assert!(admission.enter().now_or_never().is_none(), "the third waits");
         drop(second);
     }
 
@@ -84,9 +84,9 @@ mod tests {
     async fn whoever_waits_passes_as_soon_as_the_machine_has_room() {
         let starved = Arc::new(AtomicBool::new(true));
         let is_starved = starved.clone();
-        let gate = Gate::new(move |_| strain(is_starved.load(Ordering::Relaxed)));
-        let _first = gate.enter().await;
-        let mut second = Box::pin(gate.enter());
+        let admission = Admission::new(move |_| strain(is_starved.load(Ordering::Relaxed)));
+        let _first = admission.enter().await;
+        let mut second = Box::pin(admission.enter());
         assert!((&mut second).now_or_never().is_none());
         starved.store(false, Ordering::Relaxed);
         let _second = edge::within("the second", second, String::new).await.unwrap();
