@@ -8,8 +8,10 @@ use std::{fs, io};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use futures_util::FutureExt;
+use futures_util::future::OptionFuture;
 
 use crate::children::Children;
+use crate::deaths::Deaths;
 use crate::front::{Patch, ReceiptState};
 use crate::hygiene::{Inventory, Ledger};
 use crate::journal::{BrowserInfo, CaseResult};
@@ -18,6 +20,7 @@ use crate::plan::Job;
 use crate::redact::Redactor;
 use crate::report::{VERDICT_FILE, write_verdict_file};
 use crate::stage::clock::PageSettings;
+use crate::stage::seat::{Isolation, SharedBrowser, Wanted};
 use crate::stage::{Ground, Stage, StageConfig, StageError};
 use crate::verdict::{Outcome, Stamp, Verdict, conclude, judge_control};
 use crate::watching::{Pause, Watching};
@@ -26,6 +29,8 @@ use crate::watching::{Pause, Watching};
 pub struct Common {
     /// The browser to start.
     pub browser: BrowserInfo,
+    /// What of the browser a case has to itself.
+    pub isolation: Isolation,
     /// The node to start.
     pub node: Utf8PathBuf,
     /// How the page of a first repeat is set up.
@@ -51,12 +56,20 @@ pub type Tell = Box<dyn Fn(&str) + Send + Sync>;
 
 /// Runs one attempt at a case, counted from 1. Whatever goes wrong in it is its outcome, also a panic.
 ///
+/// Where its browser is shared, that is the one in `shared`, or a new one, and stands there again
+/// afterwards, unless the stage broke.
+///
 /// Dropped before its end, it leaves no process; its temporary folder goes with the run's.
-pub async fn run(common: &Common, job: &Job, attempt: u32) -> CaseResult {
+pub async fn run(
+    common: &Common,
+    job: &Job,
+    attempt: u32,
+    shared: &mut Option<Box<SharedBrowser>>,
+) -> CaseResult {
     let (start, machine) = (Instant::now(), Look::now());
     let dir = job.case.attempt_dir(attempt);
     let artifacts = common.out.join(&dir);
-    let (verdict, ground, ledger) = match in_folders(common, job, &artifacts).await {
+    let (verdict, ground, ledger) = match in_folders(common, job, &artifacts, shared).await {
         Ok((verdict, ground, ledger)) => (verdict, ground, Some(ledger)),
         Err(error) => (broken(format!("{error}; is there room?")), Ground::default(), None),
     };
@@ -105,13 +118,15 @@ async fn in_folders(
     common: &Common,
     job: &Job,
     artifacts: &Utf8Path,
+    shared: &mut Option<Box<SharedBrowser>>,
 ) -> io::Result<(Verdict, Ground, Ledger)> {
     fs::create_dir_all(artifacts)?;
     // Short, since a path to a Unix socket has to fit into 108 bytes.
     let temp = tempfile::Builder::new().prefix("").rand_bytes(4).tempdir_in(&common.temp)?;
     let path = Utf8Path::from_path(temp.path()).ok_or(io::ErrorKind::InvalidFilename)?.to_owned();
     let children = Children::new()?;
-    let (verdict, ground, held) = on_a_stage(common, job, artifacts, &path, &children).await;
+    let folders = Folders { artifacts, temp: &path };
+    let (verdict, ground, held) = on_a_stage(common, job, folders, &children, shared).await;
     // What cannot be removed is counted below.
     let _ = temp.close();
     let ledger = tokio::task::spawn_blocking(move || {
@@ -122,16 +137,26 @@ async fn in_folders(
     Ok((verdict, ground, ledger.await.map_err(io::Error::other)?))
 }
 
+/// Where a case may write.
+struct Folders<'a> {
+    artifacts: &'a Utf8Path,
+    temp: &'a Utf8Path,
+}
+
 async fn on_a_stage(
     common: &Common,
     job: &Job,
-    artifacts: &Utf8Path,
-    temp: &Utf8Path,
+    Folders { artifacts, temp }: Folders<'_>,
     children: &Children,
+    shared: &mut Option<Box<SharedBrowser>>,
 ) -> (Verdict, Ground, Inventory) {
+    let wanted = match common.isolation {
+        Isolation::Process => Wanted::Own,
+        Isolation::Context => Wanted::Context { browser: shared.take(), temp: &common.temp },
+    };
     let config = StageConfig {
         port: 0,
-        browser: Some(&common.browser),
+        browser: Some((&common.browser, wanted)),
         headed: common.watching.headed,
         slow_mo: common.watching.slow_mo,
         node: &common.node,
@@ -155,10 +180,13 @@ async fn on_a_stage(
     {
         return (broken(error.to_string()), Ground::default(), Inventory::default());
     }
+    let deaths_of_shared = stage.deaths_of_shared_browser();
+    let death_of_shared = OptionFuture::from(deaths_of_shared.as_ref().map(Deaths::first));
     let told = AssertUnwindSafe(tell(&mut stage, job)).catch_unwind();
     let told = tokio::select! {
         told = told => told,
         death = children.deaths.first() => Ok(Err(StageError::Death(death))),
+        Some(death) = death_of_shared => Ok(Err(StageError::Death(death))),
         () = tokio::time::sleep(common.timeout) => Ok(Err(StageError::TooLong(common.timeout))),
     };
     let told = match told {
@@ -189,11 +217,15 @@ async fn on_a_stage(
     let held = tokio::task::spawn_blocking(move || Inventory::take(&of_children, &folder)).await;
     let held = held.unwrap_or_default();
     match stage.close().await {
-        Ok(ground) => {
+        Ok((ground, browser)) => {
+            *shared = browser;
             let conclude = |stamp| conclude(stamp, &ground.evidence, &ground.receipts);
             (told.map_or_else(|verdict| verdict, conclude), ground, held)
         }
-        Err(error) => (broken(error.to_string()), Ground::default(), held),
+        // What went wrong first says more.
+        Err(error) => {
+            (told.err().unwrap_or_else(|| broken(error.to_string())), Ground::default(), held)
+        }
     }
 }
 

@@ -18,6 +18,7 @@ use crate::plan::show::Format;
 use crate::plan::timings::{Missing, Timings};
 use crate::plan::{self, MAX_SHARDS, Plan, Selection, Shard, ShardArg};
 use crate::stage::clock::Clock;
+use crate::stage::seat::Isolation;
 use crate::watching::Watching;
 use repeat::RepeatArgs;
 use serve::ServeArgs;
@@ -174,6 +175,10 @@ pub struct RunArgs {
     /// Whose time the page's timers keep: one of the harness, or the wall's, one case at a time
     #[arg(long, value_enum, default_value_t = Clock::Page)]
     pub clock: Clock,
+
+    /// What of the browser a case has to itself: all of it, or a context in one that its worker's cases share
+    #[arg(long, value_enum, default_value_t)]
+    pub isolation: Isolation,
 
     /// What decides all random choices: the order, and those of the page; repeat K takes N + K - 1 [default: random, told]
     #[arg(long, value_name = "N")]

@@ -44,6 +44,11 @@ impl Deaths {
         Ok(Watch { _called_off: watch })
     }
 
+    /// The first death that was reported, if there was one.
+    pub fn heard(&self) -> Option<String> {
+        self.first.borrow().clone()
+    }
+
     /// Waits for the first death, for ever if there is none.
     pub async fn first(&self) -> String {
         let mut first = self.first.subscribe();

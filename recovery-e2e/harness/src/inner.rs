@@ -103,6 +103,7 @@ async fn work(
         node: node.to_string(),
         args: env::args().skip(1).collect(),
         clock: page.clock,
+        isolation: args.isolation,
         seed: page.seed,
         jobs: args.jobs(),
         plan: plan.info.clone(),
@@ -128,6 +129,7 @@ async fn work(
     let pool = Pool {
         common: Common {
             browser,
+            isolation: args.isolation,
             node,
             page,
             temp: rites.temp.clone(),
@@ -142,6 +144,7 @@ async fn work(
         admission: Admission::new(Look::strain),
         waiting: Mutex::new(jobs.into()),
         begin,
+        leaks: Mutex::default(),
         retries: args.retries,
         fail_fast: args.fail_fast,
         first_bad: OnceLock::new(),
@@ -155,10 +158,11 @@ async fn work(
             }
         }),
     };
-    let stopped = pool::run(Arc::new(pool), args.jobs()).await;
+    let ended = pool::run(Arc::new(pool), args.jobs()).await;
     live.end();
     let seconds = begin.elapsed().as_secs_f64();
-    journal.append(&Event::RunFinished(RunFinished { seconds, stopped: stopped? }))?;
+    let (stopped, leaks) = ended?;
+    journal.append(&Event::RunFinished(RunFinished { seconds, stopped, leaks }))?;
     let summary = report::write_all(&args.out)?;
     let code = report::publish(&summary, &args.out)?;
     let updated = if args.update_timings { update_timings(args, &summary)? } else { true };

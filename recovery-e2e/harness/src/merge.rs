@@ -168,6 +168,7 @@ fn difference(first: &Source, other: &Source) -> Option<String> {
             ("harness", run.harness_version.clone()),
             ("browser", run.browser.version.clone()),
             ("clock", format!("{:?}", run.clock)),
+            ("isolation", run.isolation.told().to_owned()),
         ]
     };
     let (ours, theirs) = (facts(&first.view.run), facts(&other.view.run));
@@ -213,7 +214,11 @@ fn write(mut sources: Vec<Source>, out: &Utf8Path) -> Result<(), MergeError> {
     // The machines ran side by side.
     let finished = sources.iter().filter_map(|source| source.view.finished.as_ref());
     let seconds = finished.map(|finished| finished.seconds).fold(0.0, f64::max);
-    Ok(journal.append(&Event::RunFinished(RunFinished { seconds, stopped: None }))?)
+    Ok(journal.append(&Event::RunFinished(RunFinished {
+        seconds,
+        stopped: None,
+        leaks: vec![],
+    }))?)
 }
 
 /// What the shards have in common, and each of them.

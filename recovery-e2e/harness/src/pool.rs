@@ -11,6 +11,7 @@ use crate::admission::Admission;
 use crate::case::{self, Common};
 use crate::journal::{AppendError, Case, CaseResult, CaseView, Event, Journal, Started, Stop};
 use crate::plan::Job;
+use crate::stage::seat::SharedBrowser;
 
 /// What the workers share.
 pub struct Pool {
@@ -28,6 +29,8 @@ pub struct Pool {
     pub retries: u32,
     /// Whether no case is begun any more after a bad one.
     pub fail_fast: bool,
+    /// What browsers that served several cases have left behind.
+    pub leaks: Mutex<Vec<String>>,
     /// The first bad case.
     pub first_bad: OnceLock<String>,
     /// Cancelled when the run is to end early.
@@ -46,14 +49,15 @@ pub enum Progress<'a> {
     Ended(&'a CaseView),
 }
 
-/// Runs all waiting cases, `slots` at a time, and says why it left some out, if it did.
+/// Runs all waiting cases, `slots` at a time, and says why it left some out, if it did, and what
+/// was left behind that is no single case's.
 ///
 /// After an interrupt no case is begun, and those under way are dropped: the journal has no end of
 /// them, and that is what makes them interrupted in every report.
 ///
 /// # Errors
 /// When the journal cannot be written: what is not in it has not been proven.
-pub async fn run(pool: Arc<Pool>, slots: u32) -> Result<Option<Stop>, AppendError> {
+pub async fn run(pool: Arc<Pool>, slots: u32) -> Result<(Option<Stop>, Vec<String>), AppendError> {
     let mut workers = JoinSet::new();
     for slot in 0..slots {
         workers.spawn(work(pool.clone(), slot));
@@ -64,18 +68,19 @@ pub async fn run(pool: Arc<Pool>, slots: u32) -> Result<Option<Stop>, AppendErro
             Err(panic) => std::panic::resume_unwind(panic.into_panic()),
         }
     }
-    Ok(pool.stopped())
+    Ok((pool.stopped(), std::mem::take(&mut *lock(&pool.leaks))))
 }
 
 async fn work(pool: Arc<Pool>, slot: u32) -> Result<(), AppendError> {
+    let mut worker = Worker { slot, browser: None };
     loop {
         let pass = tokio::select! {
             pass = pool.admission.enter() => pass,
-            () = pool.interrupt.cancelled() => return Ok(()),
+            () = pool.interrupt.cancelled() => break,
         };
-        let Some(job) = pool.next() else { return Ok(()) };
+        let Some(job) = pool.next() else { break };
         let (earlier, last) = tokio::select! {
-            ends = attempts(&pool, slot, &job) => ends?,
+            ends = attempts(&pool, &mut worker, &job) => ends?,
             () = pool.interrupted() => return Ok(()),
         };
         drop(pass);
@@ -86,13 +91,22 @@ async fn work(pool: Arc<Pool>, slot: u32) -> Result<(), AppendError> {
         }
         (pool.watch)(slot, Progress::Ended(&view));
     }
+    pool.retire(&mut worker).await;
+    Ok(())
+}
+
+/// One of the slots.
+struct Worker {
+    slot: u32,
+    /// The browser that its next case may have a context in.
+    browser: Option<Box<SharedBrowser>>,
 }
 
 /// Runs a case until it is good or has been tried often enough: the attempts before the last, and
 /// the last.
 async fn attempts(
     pool: &Pool,
-    slot: u32,
+    worker: &mut Worker,
     job: &Job,
 ) -> Result<(Vec<CaseResult>, CaseResult), AppendError> {
     let mut earlier = Vec::new();
@@ -100,16 +114,19 @@ async fn attempts(
     loop {
         attempt += 1;
         let t_s = pool.begin.elapsed().as_secs_f64();
-        let started = Started { case: job.case.id.clone(), attempt, worker: slot, t_s };
+        let started = Started { case: job.case.id.clone(), attempt, worker: worker.slot, t_s };
         pool.journal.append(&Event::Started(started))?;
-        (pool.watch)(slot, Progress::Began(&job.case));
-        let result = case::run(&pool.common, job, attempt).await;
+        (pool.watch)(worker.slot, Progress::Began(&job.case));
+        let result = case::run(&pool.common, job, attempt, &mut worker.browser).await;
         pool.journal.append(&Event::Finished(result.clone()))?;
+        if result.outcome.is_bad() {
+            pool.retire(worker).await;
+        }
         let again = attempt <= pool.retries && !pool.interrupt.is_cancelled();
         if !again || !result.outcome.is_bad() {
             return Ok((earlier, result));
         }
-        (pool.watch)(slot, Progress::Again(&job.case, &result));
+        (pool.watch)(worker.slot, Progress::Again(&job.case, &result));
         earlier.push(result);
     }
 }
@@ -124,23 +141,33 @@ impl Pool {
         }
     }
 
+    /// Ends a worker's browser: it has served its last case, or one that may have harmed it.
+    async fn retire(&self, worker: &mut Worker) {
+        let Some(browser) = worker.browser.take() else { return };
+        if let Some(leak) = browser.end().await {
+            let slot = worker.slot;
+            lock(&self.leaks).push(format!("the browser of worker {slot} left behind: {leak}"));
+        }
+    }
+
     fn next(&self) -> Option<Job> {
         let stops = self.fail_fast && self.first_bad.get().is_some();
         if self.interrupt.is_cancelled() || stops {
             return None;
         }
-        self.waiting().pop_front()
+        lock(&self.waiting).pop_front()
     }
 
     fn stopped(&self) -> Option<Stop> {
         if self.interrupt.is_cancelled() {
             return Some(Stop::Signal);
         }
-        let bad = self.first_bad.get().filter(|_| self.fail_fast && !self.waiting().is_empty());
+        let bad =
+            self.first_bad.get().filter(|_| self.fail_fast && !lock(&self.waiting).is_empty());
         bad.cloned().map(Stop::FailFast)
     }
+}
 
-    fn waiting(&self) -> MutexGuard<'_, VecDeque<Job>> {
-        self.waiting.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

@@ -8,6 +8,7 @@ pub mod log;
 pub mod node;
 pub mod page;
 mod power;
+pub mod seat;
 pub mod wire;
 
 use std::time::{Duration, Instant};
@@ -17,6 +18,7 @@ use futures_util::future::OptionFuture;
 use hyper::body::Bytes;
 
 use crate::children::Children;
+use crate::deaths::Deaths;
 use crate::edge::{self, EdgeMissed};
 use crate::front::{Front, FrontConfig, FrontError, LocalPage};
 use crate::journal::{BrowserInfo, Phase};
@@ -24,13 +26,14 @@ use crate::model::{ModelError, ModelServer, Reply, Script};
 use crate::redact::Redactor;
 use crate::trace::{Trace, TraceError};
 use crate::verdict::{Evidence, ReceiptReport};
-use browser::{Browser, BrowserConfig, BrowserError};
+use browser::{BrowserConfig, BrowserError};
 use clock::PageSettings;
 use control::{Control, ControlError};
 use gate::GateError;
 use log::{LogError, LogFile};
 use node::{Node, NodeConfig, NodeError};
 use page::{Page, PageError};
+use seat::{Seat, SharedBrowser, Wanted};
 use wire::{Wire, WireError};
 
 /// The stage broke: no verdict could be reached.
@@ -73,8 +76,8 @@ pub enum StageError {
 pub struct StageConfig<'a> {
     /// The port of 127.0.0.1 at which the front listens; 0 takes a free one.
     pub port: u16,
-    /// The browser to start; none where a person brings one.
-    pub browser: Option<&'a BrowserInfo>,
+    /// The browser, and what of it; none where a person brings one.
+    pub browser: Option<(&'a BrowserInfo, Wanted<'a>)>,
     /// Whether people see its window.
     pub headed: bool,
     /// How long to wait before everything that is done to the page.
@@ -106,7 +109,7 @@ pub struct Stage {
     /// None between its end and its next start.
     node: Option<Node>,
     node_config: NodeConfig,
-    browser: Option<Browser>,
+    seat: Option<Seat>,
     page: Option<Page>,
     /// Of the page.
     path: String,
@@ -176,18 +179,20 @@ impl Stage {
         };
         let node = Node::start(&node_config);
         let browser_log = config.artifacts.join("browser.log");
-        let browser = config.browser.map(|browser| BrowserConfig {
-            program: Utf8Path::new(&browser.path),
-            sandbox: browser.sandbox,
-            headed: config.headed,
-            folder: config.temp,
-            log: &browser_log,
-            redactor: config.redactor,
-            children: config.children,
+        let seat = config.browser.map(|(browser, wanted)| {
+            let config = BrowserConfig {
+                program: Utf8Path::new(&browser.path),
+                sandbox: browser.sandbox,
+                headed: config.headed,
+                folder: config.temp,
+                log: &browser_log,
+                redactor: config.redactor,
+                children: config.children,
+            };
+            Seat::take(wanted, config)
         });
-        let browser = OptionFuture::from(browser.map(Browser::launch));
-        let (node, browser) = tokio::join!(node, browser);
-        let (node, browser) = (node?, browser.transpose()?);
+        let (node, seat) = tokio::join!(node, OptionFuture::from(seat));
+        let (node, seat) = (node?, seat.transpose()?);
         front.point_at(node.address());
         Ok(Stage {
             wire: Wire::new(node.address(), node.login().token()),
@@ -197,7 +202,7 @@ impl Stage {
             scripts: Vec::new(),
             node: Some(node),
             node_config,
-            browser,
+            seat,
             page: None,
             path: String::new(),
             settings: config.page,
@@ -246,8 +251,8 @@ impl Stage {
     /// When the page does not load.
     pub async fn open(&mut self, path: &str) -> Result<Page, StageError> {
         let console = LogFile::create(&self.artifacts.join("console.log"), self.redactor.clone())?;
-        let browser = self.browser.as_ref().ok_or(StageError::NoBrowser)?;
-        let page = Page::new(browser, self.settings, console).await?.slowed(self.slow_mo);
+        let page = self.seat.as_ref().ok_or(StageError::NoBrowser)?.new_page().await?;
+        let page = Page::new(page, self.settings, console).await?.slowed(self.slow_mo);
         self.page = Some(page.clone());
         path.clone_into(&mut self.path);
         page.goto(self.node()?.login().url()).await?;
@@ -287,7 +292,8 @@ impl Stage {
         let node = node.map(|node| (node.login().url().to_owned(), node.address().to_string()));
         let (login, node) = node.unwrap_or_else(|| ("-".to_owned(), "ended".to_owned()));
         let page = format!("{}{}", self.front.origin(), self.path);
-        let devtools = self.browser.as_ref().map_or_else(|| "-".to_owned(), Browser::devtools);
+        let devtools = self.seat.as_ref().map(|seat| seat.browser().devtools());
+        let devtools = devtools.unwrap_or_else(|| "-".to_owned());
         format!("the page   {page}\nlog in     {login}\nthe node   {node}\nDevTools   {devtools}")
     }
 
@@ -298,7 +304,12 @@ impl Stage {
 
     /// The id of the browser's process, while it runs.
     pub fn browser_pid(&self) -> Option<u32> {
-        self.browser.as_ref().and_then(Browser::pid)
+        self.seat.as_ref().and_then(|seat| seat.browser().pid())
+    }
+
+    /// Where the unasked end of a browser is reported that is not of this stage alone.
+    pub fn deaths_of_shared_browser(&self) -> Option<Deaths> {
+        self.seat.as_ref().and_then(Seat::deaths_of_shared).cloned()
     }
 
     /// How many exceptions nothing in the page has caught.
@@ -307,12 +318,12 @@ impl Stage {
     }
 
     /// Ends all of it, waits until nothing runs any more, and tells what the verdict rests on and
-    /// how long each phase took.
+    /// how long each phase took. What goes on is a browser that others may have too.
     ///
     /// # Errors
     /// When something does not end, or the trace or the records could not be written: evidence is
     /// missing then.
-    pub async fn close(mut self) -> Result<Ground, StageError> {
+    pub async fn close(mut self) -> Result<(Ground, Option<Box<SharedBrowser>>), StageError> {
         let ends = self.phases.iter().skip(1).map(|(_, begin)| *begin).chain([Instant::now()]);
         let phases = self.phases.iter().zip(ends).map(|((name, begin), end)| Phase {
             name: name.clone(),
@@ -327,14 +338,15 @@ impl Stage {
                 None => None,
             }
         };
-        let browser_ends = OptionFuture::from(self.browser.take().map(Browser::close));
-        let ends = async { tokio::join!(browser_ends, node_ends) };
+        let left = OptionFuture::from(self.seat.take().map(Seat::leave));
+        let ends = async { tokio::join!(left, node_ends) };
         let saw = || "a process that does not even die of SIGKILL".to_owned();
-        let (_, status) = edge::within("the end of the browser and the node", ends, saw).await?;
+        let (left, status) = edge::within("the end of the browser and the node", ends, saw).await?;
         self.evidence.extend(status.map(power::end_in_good_order));
         self.front.shutdown().await?;
         self.trace.check()?;
-        Ok(Ground { evidence: self.evidence, receipts, phases })
+        let shared = left.transpose()?.flatten();
+        Ok((Ground { evidence: self.evidence, receipts, phases }, shared))
     }
 }
 

@@ -16,6 +16,7 @@ use recovery_e2e::redact::Redactor;
 use recovery_e2e::report::{self, JUNIT_FILE};
 use recovery_e2e::stage::browser::Sandbox;
 use recovery_e2e::stage::clock::Clock;
+use recovery_e2e::stage::seat::Isolation;
 use recovery_e2e::verdict::{Outcome, Stamp};
 use support::{Harness, Scratch};
 
@@ -56,6 +57,7 @@ fn journal(out: &Utf8Path) -> Vec<u8> {
         node: "recovery-node-control".to_owned(),
         args: Vec::new(),
         clock: Clock::Page,
+        isolation: Isolation::Process,
         seed: 7,
         jobs: 2,
         plan: PlanInfo { hash: "0".repeat(64), shards: 1, cases: CASES as usize },
@@ -90,7 +92,7 @@ fn journal(out: &Utf8Path) -> Vec<u8> {
             journal.append(&Event::Finished(ended)).unwrap();
         }
     }
-    let finished = RunFinished { seconds: 400.0, stopped: None };
+    let finished = RunFinished { seconds: 400.0, stopped: None, leaks: vec![] };
     journal.append(&Event::RunFinished(finished)).unwrap();
     fs::read(path).unwrap()
 }

@@ -2,71 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use camino::{Utf8Path, Utf8PathBuf};
-use recovery_e2e::children::Children;
-use recovery_e2e::front::{Front, FrontConfig, LocalPage};
-use recovery_e2e::redact::Redactor;
-use recovery_e2e::stage::browser::{Browser, BrowserConfig, Sandbox};
+mod support;
+
 use recovery_e2e::stage::clock::{Clock, PageSettings};
-use recovery_e2e::stage::log::LogFile;
-use recovery_e2e::stage::page::Page;
-use recovery_e2e::trace::Trace;
-use serde::de::DeserializeOwned;
-
-/// An empty page, at an origin of its own.
-struct Stand {
-    page: Page,
-    url: String,
-    _front: Front,
-    _browser: Browser,
-    _folder: tempfile::TempDir,
-}
-
-impl Stand {
-    async fn new(settings: PageSettings) -> Stand {
-        let program: Utf8PathBuf = std::env::var("E2E_BROWSER")
-            .expect("E2E_BROWSER names a browser; `cargo xtask test` sets it")
-            .into();
-        let folder = tempfile::tempdir().unwrap();
-        let path = Utf8Path::from_path(folder.path()).unwrap();
-        let redactor = Redactor::default();
-        let front = Front::start(FrontConfig {
-            port: 0,
-            upstream: None,
-            pages: vec![LocalPage {
-                path: "/empty".to_owned(),
-                content_type: "text/html".to_owned(),
-                body: "<title>empty</title>".into(),
-            }],
-            trace: Trace::create(&path.join("trace.jsonl"), redactor.clone()).unwrap(),
-            redactor: redactor.clone(),
-            requests_log: path.join("requests.jsonl"),
-        })
-        .await
-        .unwrap();
-        let log = path.join("browser.log");
-        let browser = Browser::launch(BrowserConfig {
-            program: &program,
-            sandbox: Sandbox::of_this_user(),
-            headed: false,
-            folder: path,
-            log: &log,
-            redactor: &redactor,
-            children: &Children::new().unwrap(),
-        })
-        .await
-        .unwrap();
-        let console = LogFile::create(&path.join("console.log"), redactor).unwrap();
-        let page = Page::new(&browser, settings, console).await.unwrap();
-        let url = format!("{}/empty", front.origin());
-        page.goto(&url).await.unwrap();
-        Stand { page, url, _front: front, _browser: browser, _folder: folder }
-    }
-
-    async fn eval<T: DeserializeOwned>(&self, expression: &str) -> T {
-        self.page.eval("a value", expression).await.unwrap()
-    }
-}
+use support::stand::Stand;
 
 fn page_time(seed: u32) -> PageSettings {
     PageSettings::new(Clock::Page, seed)

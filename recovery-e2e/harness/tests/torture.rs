@@ -39,10 +39,20 @@ fn assert_strictly_readable(scratch: &Scratch, cases: usize) {
 #[test]
 #[ignore = "needs a browser: cargo xtask test"]
 fn a_case_that_breaks_ends_with_its_reason_and_takes_no_other_along() {
+    cases_break(&[]);
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test"]
+fn cases_that_break_in_turn_take_no_other_along_that_has_the_browser_after_them() {
+    cases_break(&["--isolation", "context", "--jobs", "1"]);
+}
+
+fn cases_break(args: &[&str]) {
     let scratch = Scratch::new();
     let names = ["panic", "text", "flood", "node", "browser"].map(|name| format!("torture-{name}"));
     let selected: Vec<_> = names.iter().flat_map(|name| ["-s", name]).collect();
-    let mut harness = Harness::start(&scratch, &[&["--torture"], &selected[..]].concat());
+    let mut harness = Harness::start(&scratch, &[&["--torture"], args, &selected[..]].concat());
     harness.wait_for_line("1 passed, 4 failed");
     assert_eq!(harness.code(), Some(1));
     let results = results(&scratch);

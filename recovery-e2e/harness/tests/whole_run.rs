@@ -173,6 +173,28 @@ fn a_node_that_dies_by_itself_is_an_error_of_its_case_and_the_others_go_on() {
 
 #[test]
 #[ignore = "needs a browser: cargo xtask test"]
+fn a_shared_browser_serves_case_after_case_until_one_is_bad() {
+    let scratch = Scratch::new();
+    let node = breaking_node(&scratch, 4, 4);
+    let args = ["-s", "rewind-window", "--node", node.as_str(), "--repeat-each", "5"];
+    let shared = ["--jobs", "1", "--isolation", "context"];
+    let mut harness = Harness::start(&scratch, &[&args[..], &shared].concat());
+    harness.wait_for_line("4 passed, 1 failed");
+    assert_eq!(harness.code(), Some(1));
+    let launches = |k| {
+        let log = scratch.out().join(format!("scenarios/rewind-window-{k}/browser.log"));
+        fs::read_to_string(log).unwrap().matches("DevTools listening").count()
+    };
+    // The pre-flight has the first node, so the third case is the bad one.
+    assert_eq!([1, 2, 4, 5].map(launches), [1, 0, 1, 0]);
+    let held = |at: usize| view_of(&scratch).cases[at].result.ledger.clone().unwrap().held;
+    assert!(!held(0).processes.is_empty(), "the node is the case's own");
+    assert!(!held(0).processes.iter().any(|name| name.contains("chrom")), "{:?}", held(0));
+    scratch.assert_no_temp_is_left();
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test"]
 fn a_second_run_with_the_same_out_folder_is_refused_and_the_first_goes_on() {
     let scratch = Scratch::new();
     let mut first = in_the_middle(&scratch);

@@ -7,6 +7,7 @@ use time::OffsetDateTime;
 use crate::hygiene::Ledger;
 use crate::stage::browser::Sandbox;
 use crate::stage::clock::Clock;
+use crate::stage::seat::Isolation;
 use crate::verdict::{Evidence, Outcome, ReceiptReport, Stamp};
 
 /// The version of the journal's format: what [`RunInfo::v`] says, and the only one that is read.
@@ -58,6 +59,9 @@ pub struct RunInfo {
     pub args: Vec<String>,
     /// Whose time the page's timers keep.
     pub clock: Clock,
+    /// What of the browser each case had to itself.
+    #[serde(default)]
+    pub isolation: Isolation,
     /// What decides the page's random choices; each further repeat of a case has the next one.
     pub seed: u32,
     /// How many cases may run at a time.
@@ -212,6 +216,9 @@ pub struct RunFinished {
     pub seconds: f64,
     /// Why it stopped before all cases were done, if it did.
     pub stopped: Option<Stop>,
+    /// What was left behind that is no single case's, a sentence each.
+    #[serde(default)]
+    pub leaks: Vec<String>,
 }
 
 /// Why a run stopped before all its cases were done.

@@ -8,6 +8,7 @@ use super::*;
 use crate::hygiene::{Holding, Ledger};
 use crate::stage::browser::Sandbox;
 use crate::stage::clock::Clock;
+use crate::stage::seat::Isolation;
 use crate::verdict::{Evidence, Outcome, ReceiptReport, Stamp};
 
 /// A run; for the tests of the reports too.
@@ -27,6 +28,7 @@ pub(crate) fn run_info() -> RunInfo {
         node: "recovery-node".into(),
         args: vec!["--jobs".into(), "2".into()],
         clock: Clock::Page,
+        isolation: Isolation::Process,
         seed: 7,
         jobs: 2,
         plan: PlanInfo { hash: "0123456789abcdef0123".into(), shards: 1, cases: 2 },
@@ -135,11 +137,9 @@ fn runs() -> impl Strategy<Value = (RunStarted, Vec<Event>)> {
                 events.push(Event::Finished(CaseResult { seconds, ..end }));
             }
         }
-        events.extend(
-            finished
-                .map(|stopped| stopped.then_some(Stop::Signal))
-                .map(|stopped| Event::RunFinished(RunFinished { seconds: 4.5, stopped })),
-        );
+        events.extend(finished.map(|stopped| stopped.then_some(Stop::Signal)).map(|stopped| {
+            Event::RunFinished(RunFinished { seconds: 4.5, stopped, leaks: vec![] })
+        }));
         (RunStarted { run: run_info(), cases }, events)
     })
 }
@@ -232,7 +232,7 @@ fn a_case_without_an_end_is_interrupted_and_says_how_far_it_came() {
 #[test]
 fn a_journal_that_tells_what_cannot_be_is_refused_with_its_line() {
     let ended = Event::Finished(result("a", Outcome::Ready, None));
-    let over = Event::RunFinished(RunFinished { seconds: 1.0, stopped: None });
+    let over = Event::RunFinished(RunFinished { seconds: 1.0, stopped: None, leaks: vec![] });
     let begin = run_started(&["a"]);
     for (planned, events, line, says) in [
         (&["a", "a"][..], vec![], 1, "planned twice"),
@@ -283,7 +283,7 @@ fn a_case_that_fail_fast_left_out_says_after_which_other() {
     let stopped = Some(Stop::FailFast("a".to_owned()));
     let ends = [
         Event::Finished(result("a", Outcome::Failed, None)),
-        Event::RunFinished(RunFinished { seconds: 1.0, stopped }),
+        Event::RunFinished(RunFinished { seconds: 1.0, stopped, leaks: vec![] }),
     ];
     let view = parse(&bytes_of(&run_started(&["a", "b"]), &ends)).unwrap();
     let reason = view.cases[1].result.reason.as_deref();

@@ -21,7 +21,7 @@ fn shard(dir: &Utf8Path, shard: u32, change: impl FnOnce(&mut RunStarted)) -> Ut
     fs::write(folder.join("attempt-2/end.png"), "again").unwrap();
     let seconds = f64::from(shard);
     let ended = Event::Finished(result(&id, Outcome::Ready, None));
-    let finished = Event::RunFinished(RunFinished { seconds, stopped: None });
+    let finished = Event::RunFinished(RunFinished { seconds, stopped: None, leaks: vec![] });
     journal_of(&out, begin, &[ended, finished]);
     out
 }
@@ -127,6 +127,7 @@ fn a_shard_that_did_not_come_to_its_end_is_an_error_of_the_whole() {
             &*serde_json::to_string(&Event::RunFinished(RunFinished {
                 seconds: 1.0,
                 stopped: Some(Stop::Signal),
+                leaks: vec![],
             }))
             .unwrap(),
             "shard 2/3: it was told to stop before its end",

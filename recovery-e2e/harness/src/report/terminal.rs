@@ -27,7 +27,7 @@ pub fn head(RunStarted { run, cases }: &RunStarted) -> String {
         Part::Merged(_) => String::new(),
     };
     format!(
-        "browser {} from {} ({}), sandbox {}{}\nplan {}{part}\n{}, {}, {} time, seed {}",
+        "browser {} from {} ({}), sandbox {}{}\nplan {}{part}\n{}, {}, {}, {} time, seed {}",
         text::line(&browser.version),
         text::line(&browser.origin),
         text::line(&browser.path),
@@ -36,6 +36,7 @@ pub fn head(RunStarted { run, cases }: &RunStarted) -> String {
         show::short(&run.plan.hash),
         counted(cases.len(), "case"),
         counted(run.jobs as usize, "job"),
+        run.isolation.told(),
         match run.clock {
             Clock::Page => "page",
             Clock::Real => "wall",
@@ -114,7 +115,7 @@ fn tag(outcome: Outcome) -> (&'static str, &'static str) {
 pub fn end(summary: &Summary, out: &Utf8Path) -> String {
     let counts = &summary.counts;
     let took = match &summary.finished {
-        Some(RunFinished { seconds, stopped }) => match stopped {
+        Some(RunFinished { seconds, stopped, .. }) => match stopped {
             None => format!("took {}", told(*seconds)),
             Some(Stop::Signal) => format!("was interrupted after {}", told(*seconds)),
             Some(Stop::FailFast(bad)) => format!("stopped at {bad} after {}", told(*seconds)),

@@ -16,7 +16,7 @@ pub(super) fn summary(ends: &[(&str, Option<&str>, Outcome, Option<&str>)]) -> S
     let view = JournalView {
         run: RunInfo { plan: PlanInfo { cases: ends.len(), ..run_info().plan }, ..run_info() },
         cases: cases.collect(),
-        finished: Some(RunFinished { seconds: 12.34, stopped: None }),
+        finished: Some(RunFinished { seconds: 12.34, stopped: None, leaks: vec![] }),
     };
     Summary::new(view, "target/e2e".into())
 }
@@ -81,11 +81,27 @@ fn the_exit_code_is_zero_only_for_a_whole_run_whose_cases_are_all_good() {
         assert_eq!(exit_code(&bad), 1, "{outcome:?}");
     }
     let cut_off = Summary { finished: None, ..good.clone() };
-    let stopped = Some(RunFinished { seconds: 1.0, stopped: Some(Stop::Signal) });
+    let stopped = Some(RunFinished { seconds: 1.0, stopped: Some(Stop::Signal), leaks: vec![] });
     let stopped = Summary { finished: stopped, ..good.clone() };
-    for bad in [cut_off, stopped, summary(&[])] {
+    for bad in [cut_off, stopped, leaking(good), summary(&[])] {
         assert_eq!(exit_code(&bad), 1);
     }
+}
+
+/// The same, but two browsers left something behind.
+fn leaking(mut summary: Summary) -> Summary {
+    let leaks = [0, 1].map(|slot| format!("the browser of worker {slot} left behind: 7 sleep"));
+    summary.finished.as_mut().unwrap().leaks = leaks.into();
+    summary
+}
+
+#[test]
+fn what_a_shared_browser_has_left_behind_is_one_trouble_of_the_run() {
+    let told = leaking(summary(&[("a", None, Outcome::Ready, None)])).troubles();
+    assert_eq!(told.len(), 1);
+    assert_eq!((told[0].name.as_str(), told[0].outcome), ("run leak", Outcome::Error));
+    let both = told[0].reason.contains("worker 0") && told[0].reason.contains("worker 1");
+    assert!(both, "{}", told[0].reason);
 }
 
 #[test]

@@ -23,16 +23,17 @@ impl Trouble {
 
 impl Summary {
     /// All that is wrong with the run itself: it, or a shard of it, did not come to its own end or
-    /// is not there at all; it had nothing to prove; or it was not to be flaky, and was.
+    /// is not there at all, or left something behind; it had nothing to prove; or it was not to be
+    /// flaky, and was.
     pub fn troubles(&self) -> Vec<Trouble> {
-        let mut troubles = Vec::from_iter(not_whole("run", self.finished.as_ref()));
+        let mut troubles = of_end("run", self.finished.as_ref());
         let shards = self.run.plan.shards;
         if let Part::Merged(runs) = &self.run.part {
             for shard in 1..=shards {
                 let name = format!("shard {shard}/{shards}");
                 let of_shard = |run: &&ShardRun| run.run.part == Part::Shard(shard);
                 match runs.iter().find(of_shard) {
-                    Some(run) => troubles.extend(not_whole(&name, run.finished.as_ref())),
+                    Some(run) => troubles.extend(of_end(&name, run.finished.as_ref())),
                     None => {
                         troubles.push(Trouble::error(name, "no run of this shard was merged"));
                     }
@@ -49,6 +50,13 @@ impl Summary {
         }
         troubles
     }
+}
+
+fn of_end(name: &str, finished: Option<&RunFinished>) -> Vec<Trouble> {
+    let leaks = finished.map_or(&[][..], |finished| &finished.leaks);
+    let leaked =
+        (!leaks.is_empty()).then(|| Trouble::error(format!("{name} leak"), leaks.join("; ")));
+    not_whole(name, finished).into_iter().chain(leaked).collect()
 }
 
 fn not_whole(name: &str, finished: Option<&RunFinished>) -> Option<Trouble> {

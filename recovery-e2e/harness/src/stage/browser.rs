@@ -1,6 +1,10 @@
 //! A Chromium of the stage's own: its process, its profile, and the connection to it.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use chromiumoxide::cdp::browser_protocol::browser::BrowserContextId;
+use chromiumoxide::cdp::browser_protocol::target::{
+    CreateBrowserContextParams, CreateTargetParams, DisposeBrowserContextParams, GetTargetsParams,
+};
 use chromiumoxide::error::CdpError;
 use chromiumoxide::handler::HandlerConfig;
 use futures_util::StreamExt;
@@ -77,6 +81,7 @@ impl Sandbox {
 }
 
 /// How a browser is started.
+#[derive(Clone, Copy)]
 pub struct BrowserConfig<'a> {
     /// The program.
     pub program: &'a Utf8Path,
@@ -127,10 +132,19 @@ pub enum BrowserError {
         /// What came instead.
         source: Box<CdpError>,
     },
+    /// There is no place for one that is shared.
+    #[error("no folder for a browser: {0}; is TMPDIR writable, and is there room?")]
+    Folder(std::io::Error),
+    /// A page outlived its context.
+    #[error("left behind in the browser: {0}")]
+    Left(String),
     /// Its log could not be written.
     #[error(transparent)]
     Log(#[from] LogError),
 }
+
+/// A part of a browser that shares no cookie, storage, cache or connection with another.
+pub struct Context(BrowserContextId);
 
 /// A running browser. Dropping it kills all of its processes.
 pub struct Browser {
@@ -201,12 +215,52 @@ impl Browser {
         self.process.id()
     }
 
-    /// A fresh, empty page.
+    /// A fresh, empty page, in `context` or in the browser's own.
     ///
     /// # Errors
     /// When the browser does not make one.
-    pub async fn new_page(&self) -> Result<chromiumoxide::Page, BrowserError> {
-        bounded("a page", self.connection.new_page("about:blank")).await
+    pub async fn new_page(
+        &self,
+        context: Option<&Context>,
+    ) -> Result<chromiumoxide::Page, BrowserError> {
+        let target = CreateTargetParams {
+            browser_context_id: context.map(|Context(id)| id.clone()),
+            ..CreateTargetParams::new("about:blank")
+        };
+        bounded("a page", self.connection.new_page(target)).await
+    }
+
+    /// A fresh off-the-record context, which ends with the connection at the latest.
+    ///
+    /// # Errors
+    /// When the browser does not make one.
+    pub async fn new_context(&self) -> Result<Context, BrowserError> {
+        let params = CreateBrowserContextParams::builder().dispose_on_detach(true).build();
+        let made = bounded("a context", self.connection.execute(params)).await?;
+        Ok(Context(made.result.browser_context_id))
+    }
+
+    /// Ends a context with all of its pages.
+    ///
+    /// # Errors
+    /// When the browser does not, or [`BrowserError::Left`] when something of it is still there.
+    pub async fn end_context(&self, Context(id): Context) -> Result<(), BrowserError> {
+        let params = DisposeBrowserContextParams::new(id.clone());
+        bounded("the end of a context", self.connection.execute(params)).await?;
+        let targets = self.connection.execute(GetTargetsParams::default());
+        let targets = bounded("what it still shows", targets).await?.result.target_infos;
+        match targets.into_iter().find(|target| target.browser_context_id.as_ref() == Some(&id)) {
+            Some(target) => Err(BrowserError::Left(format!("{} {}", target.r#type, target.url))),
+            None => Ok(()),
+        }
+    }
+
+    /// What it prints from now on goes to `path`.
+    ///
+    /// # Errors
+    /// When that file cannot be made.
+    pub fn log_to(&self, path: &Utf8Path) -> Result<(), LogError> {
+        self.log.turn_to(path)
     }
 
     /// Ends the browser, and returns when nothing of it runs any more.

@@ -53,6 +53,14 @@ struct Inner {
     last: VecDeque<String>,
 }
 
+impl Inner {
+    fn create(path: &Utf8Path) -> Result<Inner, LogError> {
+        let file =
+            File::create(path).map_err(|source| LogError { path: path.to_owned(), source })?;
+        Ok(Inner { file, room: MAX_LOG, left_out: 0, last: VecDeque::new() })
+    }
+}
+
 impl Drop for Inner {
     fn drop(&mut self) {
         if self.left_out > 0 {
@@ -67,11 +75,17 @@ impl LogFile {
     /// # Errors
     /// When it cannot be made.
     pub fn create(path: &Utf8Path, redactor: Redactor) -> Result<LogFile, LogError> {
-        let file =
-            File::create(path).map_err(|source| LogError { path: path.to_owned(), source })?;
-        let inner =
-            Arc::new(Mutex::new(Inner { file, room: MAX_LOG, left_out: 0, last: VecDeque::new() }));
+        let inner = Arc::new(Mutex::new(Inner::create(path)?));
         Ok(LogFile { inner, redactor, followed: TaskTracker::new() })
+    }
+
+    /// From now on, what comes goes to an empty file at `path`.
+    ///
+    /// # Errors
+    /// When that one cannot be made; nothing has changed then.
+    pub fn turn_to(&self, path: &Utf8Path) -> Result<(), LogError> {
+        *self.lock() = Inner::create(path)?;
+        Ok(())
     }
 
     /// Adds a line.
@@ -233,6 +247,24 @@ mod tests {
         let kept = std::fs::read_to_string(&path).unwrap();
         assert!(kept.ends_with("x\n[... 9 bytes left out]\n"));
         assert!(kept.len() as u64 <= MAX_LOG + 64);
+    }
+
+    #[test]
+    fn after_a_turn_what_comes_stands_in_another_file_and_the_first_tells_what_it_lacks() {
+        let folder = tempfile::tempdir().unwrap();
+        let (log, first, _) = log_in(&folder);
+        let second = first.with_file_name("second.log");
+        log.line("before");
+        log.line(&"x".repeat(MAX_LOG as usize));
+        log.turn_to(&second).unwrap();
+        log.line("after");
+        let told = format!("before\n[... {} bytes left out]\n", MAX_LOG + 1);
+        assert_eq!(std::fs::read_to_string(&first).unwrap(), told);
+        assert_eq!(std::fs::read_to_string(&second).unwrap(), "after\n");
+        assert_eq!(log.last_lines(), "after");
+        assert!(log.turn_to(&second.join("no folder")).is_err());
+        log.line("still there");
+        assert!(std::fs::read_to_string(&second).unwrap().ends_with("still there\n"));
     }
 
     #[test]

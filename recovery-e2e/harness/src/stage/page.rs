@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::edge::{DEADLINE, EdgeMissed};
-use crate::stage::browser::{Browser, BrowserError, bounded};
+use crate::stage::browser::{BrowserError, bounded};
 use crate::stage::clock::PageSettings;
 use crate::stage::log::LogFile;
 
@@ -64,17 +64,15 @@ struct Waited {
 }
 
 impl Page {
-    /// A fresh page of `browser`, whose console goes to `console`. It is set up as
-    /// `settings` say.
+    /// The fresh page `inner`, whose console goes to `console`. It is set up as `settings` say.
     ///
     /// # Errors
-    /// When the browser does not make one.
+    /// When the browser does not do so.
     pub async fn new(
-        browser: &Browser,
+        inner: chromiumoxide::Page,
         settings: PageSettings,
         console: LogFile,
     ) -> Result<Page, PageError> {
-        let inner = browser.new_page().await?;
         // Watching the network is known to stall streamed bodies, and the front proxy sees it all.
         bounded("an unwatched network", inner.execute(network::DisableParams {})).await?;
         for script in settings.init_scripts() {

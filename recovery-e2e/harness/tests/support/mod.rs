@@ -1,6 +1,8 @@
 //! Running the built command in a folder of the test's own.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub mod stand;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::fd::{AsFd, OwnedFd};

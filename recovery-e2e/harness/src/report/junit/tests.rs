@@ -104,7 +104,7 @@ fn controls_have_a_suite_of_their_own_and_each_suite_tells_the_browser() {
 #[test]
 fn a_run_that_is_not_whole_is_an_error_beside_its_cases_also_when_all_of_them_are_ready() {
     let good = summary(&[("a", None, Outcome::Ready, None)]);
-    let stopped = Some(RunFinished { seconds: 1.0, stopped: Some(Stop::Signal) });
+    let stopped = Some(RunFinished { seconds: 1.0, stopped: Some(Stop::Signal), leaks: vec![] });
     for (summary, named, kind) in [
         (Summary { finished: None, ..good.clone() }, vec!["a", "run"], Some("interrupted")),
         (Summary { finished: stopped, ..good.clone() }, vec!["a", "run"], Some("interrupted")),
@@ -135,7 +135,7 @@ proptest! {
         let ends: Vec<_> =
             ids.iter().zip(outcomes).map(|(id, outcome)| (*id, None, outcome, None)).collect();
         let finished = finished.map(|stopped| stopped.then_some(Stop::Signal));
-        let finished = finished.map(|stopped| RunFinished { seconds: 1.0, stopped });
+        let finished = finished.map(|stopped| RunFinished { seconds: 1.0, stopped, leaks: vec![] });
         let mut summary = Summary { finished, ..summary(&ends) };
         summary.run.fail_on_flaky = fail_on_flaky;
         let xml = xml(&summary);

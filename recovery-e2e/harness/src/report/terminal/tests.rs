@@ -129,7 +129,7 @@ fn a_run_begins_with_its_browser_its_cases_and_its_jobs() {
     insta::assert_snapshot!(head(&run_started(&["a"])), @r"
     browser Chromium 156.0 from nix (/opt/chromium), sandbox on
     plan 0123456789abcdef, shard 1/1
-    1 case, 2 jobs, page time, seed 7
+    1 case, 2 jobs, a browser a case, page time, seed 7
     ");
 }
 
@@ -161,7 +161,7 @@ fn a_run_ends_with_where_its_reports_are_and_then_the_counts_alone() {
         ("f", None, Outcome::Skipped, None),
         ("g", None, Outcome::Flaky, None),
     ]);
-    let stopped = Some(RunFinished { seconds: 2.0, stopped: Some(Stop::Signal) });
+    let stopped = Some(RunFinished { seconds: 2.0, stopped: Some(Stop::Signal), leaks: vec![] });
     let stopped = Summary { finished: stopped, ..mixed.clone() };
     insta::assert_snapshot!(end(&stopped, "out".into()), @r"
     the run was interrupted after 2.0 s; junit.xml, summary.json, summary.md and journal.jsonl are in out

@@ -1,0 +1,163 @@
+//! What a case has of a browser: one of its own, or a context in one that serves others after it.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+
+use crate::children::Children;
+use crate::deaths::Deaths;
+use crate::hygiene::Inventory;
+use crate::stage::browser::{Browser, BrowserConfig, BrowserError, Context};
+
+/// What of the browser a case shares with no other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum Isolation {
+    /// The browser itself: its processes, and a fresh profile
+    #[default]
+    Process,
+    /// Cookies, storage, cache and connections, in a fresh off-the-record context; the cases of a worker share its browser's processes until one of them is bad
+    Context,
+}
+
+impl Isolation {
+    /// What to tell a person of it.
+    pub fn told(self) -> &'static str {
+        match self {
+            Isolation::Process => "a browser a case",
+            Isolation::Context => "a browser a worker, a context a case",
+        }
+    }
+}
+
+/// What a case wants of a browser.
+pub enum Wanted<'a> {
+    /// All of it.
+    Own,
+    /// A context in this one; where there is none, or it has died, in a new one.
+    Context {
+        /// The one that served the worker's last case.
+        browser: Option<Box<SharedBrowser>>,
+        /// The folder in which a new one gets a folder that outlives the case.
+        temp: &'a Utf8Path,
+    },
+}
+
+/// A browser that serves one case after the other. Dropping it kills all of its processes.
+pub struct SharedBrowser {
+    browser: Browser,
+    children: Children,
+    folder: TempDir,
+    /// Of `folder`.
+    path: Utf8PathBuf,
+}
+
+/// What a case has of a browser.
+pub(super) enum Seat {
+    /// All of it.
+    Own(Box<Browser>),
+    /// A context.
+    Context(Box<SharedBrowser>, Context),
+}
+
+impl SharedBrowser {
+    async fn launch(
+        config: &BrowserConfig<'_>,
+        temp: &Utf8Path,
+    ) -> Result<Box<SharedBrowser>, BrowserError> {
+        let (folder, path) = folder_in(temp).map_err(BrowserError::Folder)?;
+        let children = Children::new().map_err(BrowserError::Folder)?;
+        let own = BrowserConfig { folder: &path, children: &children, ..*config };
+        let browser = Browser::launch(own).await?;
+        Ok(Box::new(SharedBrowser { browser, children, folder, path }))
+    }
+
+    /// Ends it, and names what it has left behind, if it has; that is cleared.
+    pub async fn end(self: Box<Self>) -> Option<String> {
+        let SharedBrowser { browser, children, folder, path } = *self;
+        let (of_browser, in_folder) = (children.clone(), path.clone());
+        let held = tokio::task::spawn_blocking(move || Inventory::take(&of_browser, &in_folder));
+        let held = held.await.unwrap_or_default();
+        browser.close().await;
+        // What cannot be removed is counted below.
+        let _ = folder.close();
+        let left = tokio::task::spawn_blocking(move || {
+            let left = held.left(&children, &path);
+            left.clear();
+            left.holding().told()
+        });
+        left.await.unwrap_or_else(|error| Some(format!("nobody knows what: {error}")))
+    }
+}
+
+fn folder_in(temp: &Utf8Path) -> std::io::Result<(TempDir, Utf8PathBuf)> {
+    // Short, since a path to a Unix socket has to fit into 108 bytes.
+    let folder = tempfile::Builder::new().prefix("b").rand_bytes(4).tempdir_in(temp)?;
+    let path = Utf8PathBuf::try_from(folder.path().to_owned())
+        .map_err(camino::FromPathBufError::into_io_error)?;
+    Ok((folder, path))
+}
+
+impl Seat {
+    /// What is wanted; what it prints goes to the log that `config` names.
+    pub(super) async fn take(
+        wanted: Wanted<'_>,
+        config: BrowserConfig<'_>,
+    ) -> Result<Seat, BrowserError> {
+        let (shared, temp) = match wanted {
+            Wanted::Own => return Ok(Seat::Own(Box::new(Browser::launch(config).await?))),
+            Wanted::Context { browser, temp } => (browser, temp),
+        };
+        let shared = match shared {
+            Some(shared) if shared.children.deaths.heard().is_none() => {
+                shared.browser.log_to(config.log)?;
+                shared
+            }
+            _ => SharedBrowser::launch(&config, temp).await?,
+        };
+        let context = shared.browser.new_context().await?;
+        Ok(Seat::Context(shared, context))
+    }
+
+    /// The browser.
+    pub(super) fn browser(&self) -> &Browser {
+        match self {
+            Seat::Own(browser) => browser,
+            Seat::Context(shared, _) => &shared.browser,
+        }
+    }
+
+    /// A fresh, empty page.
+    pub(super) async fn new_page(&self) -> Result<chromiumoxide::Page, BrowserError> {
+        match self {
+            Seat::Own(browser) => browser.new_page(None).await,
+            Seat::Context(shared, context) => shared.browser.new_page(Some(context)).await,
+        }
+    }
+
+    /// Where an unasked end of a browser that others had before is reported.
+    pub(super) fn deaths_of_shared(&self) -> Option<&Deaths> {
+        match self {
+            Seat::Own(_) => None,
+            Seat::Context(shared, _) => Some(&shared.children.deaths),
+        }
+    }
+
+    /// Ends what the case has, and gives back the browser that can serve another.
+    pub(super) async fn leave(self) -> Result<Option<Box<SharedBrowser>>, BrowserError> {
+        let (shared, context) = match self {
+            Seat::Own(browser) => {
+                browser.close().await;
+                return Ok(None);
+            }
+            Seat::Context(shared, context) => (shared, context),
+        };
+        if shared.children.deaths.heard().is_some() {
+            return Ok(Some(shared));
+        }
+        shared.browser.end_context(context).await?;
+        shared.browser.log_to(&shared.path.join("browser.log"))?;
+        Ok(Some(shared))
+    }
+}
