@@ -12,13 +12,14 @@ use futures_util::future::OptionFuture;
 
 use crate::children::Children;
 use crate::deaths::Deaths;
-use crate::front::{Patch, ReceiptState};
+use crate::defect::{self, Change};
+use crate::front::ReceiptState;
 use crate::hygiene::{Inventory, Ledger};
 use crate::journal::{BrowserInfo, CaseResult};
 use crate::machine::{Look, Strain};
 use crate::plan::Job;
 use crate::redact::Redactor;
-use crate::report::{VERDICT_FILE, write_verdict_file};
+use crate::report::{Conditions, VERDICT_FILE, write_verdict_file};
 use crate::stage::clock::PageSettings;
 use crate::stage::seat::{Isolation, SharedBrowser, Wanted};
 use crate::stage::{Ground, Stage, StageConfig, StageError};
@@ -42,7 +43,7 @@ pub struct Common {
     /// How long a scenario may take on its stage.
     pub timeout: Duration,
     /// What a person has put into the client.
-    pub defect: Vec<Patch>,
+    pub defect: Vec<Change>,
     /// How a person watches.
     pub watching: Watching,
     /// Holds the stage of a bad case for a person, and prints where it is.
@@ -104,10 +105,13 @@ pub async fn run(
         ledger,
     };
     let told = (&job.case, &result);
-    let (browser, redactor) = (&common.browser, &common.redactor);
-    if let Err(error) =
-        write_verdict_file(&artifacts, told, browser, &page_of(common, job), redactor)
-    {
+    let conditions = Conditions {
+        browser: common.browser.clone(),
+        isolation: common.isolation,
+        page: page_of(common, job),
+        defect: common.defect.clone(),
+    };
+    if let Err(error) = write_verdict_file(&artifacts, told, &conditions, &common.redactor) {
         result.outcome = Outcome::Error;
         result.reason = Some(error.to_string());
     }
@@ -172,8 +176,8 @@ async fn on_a_stage(
             return (broken(error.to_string()), Ground::default(), Inventory::default());
         }
     };
-    for patch in &common.defect {
-        stage.front.patch(patch.clone());
+    for patch in defect::patches(&common.defect) {
+        stage.front.patch(patch);
     }
     if let Some(control) = job.control
         && let Err(error) = control.defect.put_into(&stage).await

@@ -10,6 +10,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, Parser, Subcommand};
 
+use crate::defect::Change;
 use crate::journal;
 use crate::list;
 use crate::machine;
@@ -50,7 +51,7 @@ pub enum Command {
         /// The out folder of the run
         dir: Utf8PathBuf,
     },
-    /// Come to one verdict again, with the same scenario or control, browser, clock and seed
+    /// Come to one verdict again, with the same scenario or control, browser, clock, seed and defect
     Repeat(RepeatArgs),
     /// Set a stage for a person: prints where it is and how to log in, until Ctrl-C
     Serve(ServeArgs),
@@ -143,6 +144,10 @@ pub struct RunArgs {
     /// Put a defect of your own into the client: a file with a JSON list of {asset, find, replace}, each text found once
     #[arg(long, value_name = "FILE", conflicts_with = "controls")]
     pub defect: Option<Utf8PathBuf>,
+
+    /// The defect of a verdict that is to be repeated
+    #[arg(skip)]
+    pub earlier_defect: Vec<Change>,
 
     /// When all are ready, keep how long each took for the plans to come
     #[arg(long, conflicts_with_all = ["scenario", "shard", "last_failed"])]

@@ -3,7 +3,7 @@
 use std::{fs, io};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::front::{Edit, Patch};
 
@@ -28,23 +28,35 @@ pub enum DefectError {
     },
 }
 
-#[derive(Deserialize)]
+/// One place of the client that a defect changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Change {
-    asset: String,
-    find: String,
-    replace: String,
+pub struct Change {
+    /// The served file.
+    pub asset: String,
+    /// The text that stands there exactly once.
+    pub find: String,
+    /// What stands in its place.
+    pub replace: String,
+}
+
+/// The defect as the front proxy applies it: one patch for each served file.
+pub fn patches(changes: &[Change]) -> Vec<Patch> {
+    Patch::group(
+        changes
+            .iter()
+            .cloned()
+            .map(|Change { asset, find, replace }| (asset, Edit { find, replace })),
+    )
 }
 
 /// Reads a defect.
 ///
 /// # Errors
 /// [`DefectError`].
-pub fn read(path: &Utf8Path) -> Result<Vec<Patch>, DefectError> {
+pub fn read(path: &Utf8Path) -> Result<Vec<Change>, DefectError> {
     let text =
         fs::read(path).map_err(|source| DefectError::Read { path: path.to_owned(), source })?;
-    let changes: Vec<Change> = serde_json::from_slice(&text)
-        .map_err(|source| DefectError::Parse { path: path.to_owned(), source })?;
-    let edit = |Change { asset, find, replace }| (asset, Edit { find, replace });
-    Ok(Patch::group(changes.into_iter().map(edit)))
+    serde_json::from_slice(&text)
+        .map_err(|source| DefectError::Parse { path: path.to_owned(), source })
 }

@@ -80,7 +80,8 @@ async fn work(
 ) -> anyhow::Result<u8> {
     let begin = Instant::now();
     let redactor = Redactor::default();
-    let defect = args.defect.as_deref().map(defect::read).transpose()?.unwrap_or_default();
+    let given = args.defect.as_deref().map(defect::read).transpose()?;
+    let defect = given.unwrap_or_else(|| args.earlier_defect.clone());
     let (browser, node) = (browser_of(args)?, args.node());
     let Probed { version, sandbox } =
         preflight::check(&browser, &node, &rites.temp, &redactor).await?;

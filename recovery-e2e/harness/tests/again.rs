@@ -49,6 +49,13 @@ fn a_defect_of_ones_own_fails_the_scenario_that_notices_it() {
     let view = view(&scratch, "out");
     assert_eq!(view.cases[0].result.outcome, Outcome::Failed);
     assert_eq!(stamp(&view), "RECOVERY-FAILED-REWINDWIN-posts2-rows0");
+
+    // The verdict tells the defect itself, so its file is not needed any more.
+    fs::remove_file(scratch.path().join("defect.json")).unwrap();
+    let again = ["repeat", "out/rewind-window", "--out", "again"];
+    let status = Harness::in_browser(&scratch).args(again).status().unwrap();
+    assert_eq!(status.code(), Some(1));
+    assert_eq!(stamp(&self::view(&scratch, "again")), stamp(&view));
 }
 
 #[test]

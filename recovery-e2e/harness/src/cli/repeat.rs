@@ -6,10 +6,10 @@ use camino::Utf8PathBuf;
 use clap::{Args, Parser};
 
 use super::{Cli, Command, RunArgs, seconds};
-use crate::report::{ToldVerdict, VerdictFileError, read_verdict_file};
+use crate::report::{Conditions, ToldVerdict, VerdictFileError, read_verdict_file};
 use crate::watching::Watching;
 
-/// One verdict again: the same scenario, or control, with the same browser, clock and seed.
+/// One verdict again: the same scenario or control, browser, isolation, clock, seed and defect.
 #[derive(Clone, Debug, Args)]
 pub struct RepeatArgs {
     /// The folder of a verdict, with or without `scenarios` or `controls`: target/e2e/restart
@@ -47,11 +47,14 @@ impl RepeatArgs {
     /// # Errors
     /// When there is no verdict.
     pub fn run(&self) -> Result<RunArgs, VerdictFileError> {
-        let ToldVerdict { case, browser, page } = read_verdict_file(&self.verdict)?;
+        let ToldVerdict { case, conditions } = read_verdict_file(&self.verdict)?;
+        let Conditions { browser, isolation, page, defect } = conditions;
         let mut run = RunArgs::default();
         run.selection.repeat_each = self.repeat_each;
         run.selection.only = Some(case.name());
         run.clock = page.clock;
+        run.isolation = isolation;
+        run.earlier_defect = defect;
         run.seed = Some(page.seed);
         run.timeout = self.timeout;
         run.watching = self.watching.clone();

@@ -54,12 +54,13 @@ fn suite(name: &str, run: &RunInfo, cases: Vec<TestCase>) -> TestSuite {
     // The crate writes no properties.
     let browser = &run.browser;
     suite.set_system_out(&text::cdata(&format!(
-        "browser: {}\nbrowser program: {}\nbrowser from: {}\nsandbox: {}\n/dev/shm: {}\nnode: {}\nrun: {}\n",
+        "browser: {}\nbrowser program: {}\nbrowser from: {}\nsandbox: {}\n/dev/shm: {}\nisolation: {}\nnode: {}\nrun: {}\n",
         browser.version,
         browser.path,
         browser.origin,
         browser.sandbox.told(),
         if browser.small_shm { "too small to be used" } else { "used" },
+        run.isolation.told(),
         run.node,
         run.run_id
     )));

@@ -4,6 +4,8 @@ use super::*;
 use crate::journal::tests::{case, journal_of, result, run_info, run_started, temp_dir};
 use crate::journal::{CaseView, Event, JournalView, PlanInfo, RunFinished, RunInfo, Stop};
 use crate::redact::Redactor;
+use crate::stage::clock::{Clock, PageSettings};
+use crate::stage::seat::Isolation;
 use crate::verdict::Outcome;
 
 /// The summary of a run with a case for each of `ends`, as if it lay in `target/e2e`.
@@ -113,14 +115,20 @@ fn the_file_of_a_verdict_tells_the_case_the_browser_and_the_page_without_secrets
         case("a", None),
         result("a", Outcome::Error, Some("GET /login?token=0123456789abcdef failed")),
     );
-    let page = serde_json::json!({"width": 1440, "height": 900});
-    let browser = run_info().browser;
-    write_verdict_file(&out.join(&case.dir), (&case, &end), &browser, &page, &redactor).unwrap();
+    let conditions = Conditions {
+        browser: run_info().browser,
+        isolation: Isolation::Context,
+        page: PageSettings::new(Clock::Page, 7),
+        defect: vec![],
+    };
+    write_verdict_file(&out.join(&case.dir), (&case, &end), &conditions, &redactor).unwrap();
     let text = fs::read_to_string(out.join("scenarios/a").join(VERDICT_FILE)).unwrap();
     let read: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(read["v"], VERDICT_VERSION);
     assert_eq!(read["case"]["id"], "a");
     assert_eq!(read["result"]["reason"], "GET /login?token=[redacted] failed");
     assert_eq!(read["browser"]["version"], "Chromium 156.0");
-    assert_eq!(read["page"]["width"], 1440);
+    assert_eq!(read["page"]["seed"], 7);
+    let told = read_verdict_file(&out.join("a")).unwrap();
+    assert_eq!((told.case, told.conditions), (case, conditions));
 }

@@ -6,10 +6,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{ReportError, write};
+use crate::defect::Change;
 use crate::files;
 use crate::journal::{BrowserInfo, Case, CaseResult};
 use crate::redact::Redactor;
 use crate::stage::clock::PageSettings;
+use crate::stage::seat::Isolation;
 
 /// The file's name in the folder of the case.
 pub const VERDICT_FILE: &str = "verdict.json";
@@ -17,30 +19,43 @@ pub const VERDICT_FILE: &str = "verdict.json";
 /// The version of the file's format.
 pub const VERDICT_VERSION: u32 = 1;
 
+/// What a verdict depends on besides its case and the program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Conditions {
+    /// The browser that it came to be in.
+    pub browser: BrowserInfo,
+    /// What of the browser the case had to itself.
+    #[serde(default)]
+    pub isolation: Isolation,
+    /// How its page was set up.
+    pub page: PageSettings,
+    /// What a person had put into the client.
+    #[serde(default)]
+    pub defect: Vec<Change>,
+}
+
 #[derive(Serialize)]
-struct VerdictFile<'a, P> {
+struct VerdictFile<'a> {
     v: u32,
     case: &'a Case,
     result: &'a CaseResult,
-    browser: &'a BrowserInfo,
-    page: &'a P,
+    #[serde(flatten)]
+    conditions: &'a Conditions,
 }
 
 /// Writes [`VERDICT_FILE`] into the folder of the case's artifacts, whole and without secrets.
 ///
-/// `page` are the settings that the page ran with. A case that broke before it left anything has
-/// no folder yet, so it is made.
+/// A case that broke before it left anything has no folder yet, so it is made.
 ///
 /// # Errors
 /// [`ReportError::Encode`] or [`ReportError::Write`].
 pub fn write_verdict_file(
     dir: &Utf8Path,
     (case, result): (&Case, &CaseResult),
-    browser: &BrowserInfo,
-    page: &impl Serialize,
+    conditions: &Conditions,
     redactor: &Redactor,
 ) -> Result<(), ReportError> {
-    let told = VerdictFile { v: VERDICT_VERSION, case, result, browser, page };
+    let told = VerdictFile { v: VERDICT_VERSION, case, result, conditions };
     let content = serde_json::to_vec_pretty(&files::redacted(&told, redactor)?)?;
     let path = dir.join(VERDICT_FILE);
     fs::create_dir_all(dir).map_err(|source| ReportError::Write { path: path.clone(), source })?;
@@ -52,10 +67,9 @@ pub fn write_verdict_file(
 pub struct ToldVerdict {
     /// The case.
     pub case: Case,
-    /// The browser that it ran in.
-    pub browser: BrowserInfo,
-    /// How its page was set up.
-    pub page: PageSettings,
+    /// What it depends on.
+    #[serde(flatten)]
+    pub conditions: Conditions,
 }
 
 /// There is no verdict to come to again.

@@ -38,7 +38,7 @@ impl Clock {
 }
 
 /// What a page depends on besides its code.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageSettings {
     /// The window's width in CSS pixels.
     pub width: u32,
