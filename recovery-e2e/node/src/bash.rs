@@ -101,14 +101,7 @@ impl Bash {
         let ended = self.watch(limit, halted, output, &mut buffer).await?;
         // At once: its id may be given to another group from now on, after a whole round of ids.
         self.kill();
-        let mut rest = REST;
-        while let Ok(read @ 1..) = self.pipe.try_read(&mut buffer) {
-            output.push(&buffer[..read]);
-            rest = rest.saturating_sub(read);
-            if rest == 0 {
-                break;
-            }
-        }
+        drain(&self.pipe, &mut buffer, |part| output.push(part));
         Ok(ended)
     }
 
@@ -168,9 +161,50 @@ impl Bash {
     }
 }
 
+/// Gives all that stands in a pipe of a command that has ended.
+///
+/// The kernel is asked: the runtime may have heard of the end before it hears of the output, and
+/// until then its own reads find nothing.
+fn drain(pipe: &Receiver, buffer: &mut [u8], mut take: impl FnMut(&[u8])) {
+    let mut rest = REST;
+    while rest > 0 {
+        match rustix::io::read(pipe, &mut *buffer) {
+            Ok(read @ 1..) => {
+                take(&buffer[..read]);
+                rest = rest.saturating_sub(read);
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Ok(0) | Err(_) => return,
+        }
+    }
+}
+
 impl Drop for Bash {
     fn drop(&mut self) {
         // When the wait for it is given up.
         self.kill();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    /// All that a pipe gives after `written`, without a turn of the runtime in between.
+    fn drained(written: &[u8]) -> Vec<u8> {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let pipe = Receiver::from_owned_fd(OwnedFd::from(reader)).unwrap();
+        writer.write_all(written).unwrap();
+        let mut all = Vec::new();
+        drain(&pipe, &mut [0; 16], |part| all.extend_from_slice(part));
+        all
+    }
+
+    #[tokio::test]
+    async fn what_a_command_wrote_is_there_at_its_end_also_if_the_runtime_has_not_heard_of_it() {
+        assert_eq!(drained(b"port light out\nstarboard light out\n").len(), 35);
+        assert!(drained(b"").is_empty());
     }
 }
