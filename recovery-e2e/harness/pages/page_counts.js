@@ -1,4 +1,5 @@
-// What the page has asked for, what of it is not read yet, and which frames its streams brought.
+// What the page has asked for, what of it is not read yet, which frames its streams brought, and
+// what nobody has caught.
 () => {
   const { fetch, EventSource } = window;
   // For each event source: frames by their type, and those of a row as it is stored once more.
@@ -9,6 +10,11 @@
   let newest = null;
   let started = 0;
   let unread = 0;
+  let uncaught = 0;
+
+  // Not those of a picture or a script that does not load, which are of an element.
+  window.addEventListener("error", ({ target }) => { if (target === window) uncaught += 1; });
+  window.addEventListener("unhandledrejection", () => { uncaught += 1; });
 
   function counted(promise) {
     unread += 1;
@@ -54,6 +60,7 @@
   window.__counts = {
     started: () => started,
     unread: () => unread,
+    uncaught: () => uncaught,
     streams: () => streams.length,
     /** The state of the event source that was made last. */
     readyState: () => newest?.readyState ?? null,

@@ -235,7 +235,7 @@ async fn on_a_stage(
 
 async fn tell(stage: &mut Stage, job: &Job) -> Result<Stamp, StageError> {
     let stamp = (job.scenario.story)(stage).await?;
-    let exceptions = stage.page_exceptions();
+    let exceptions = stage.page_exceptions().await?;
     stage.require("nothing in the page threw without being caught", exceptions == 0, exceptions);
     let unforeseen = stage.unforeseen_model_calls();
     stage.require("the model was called no more often than scripted", unforeseen == 0, unforeseen);

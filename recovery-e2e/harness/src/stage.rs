@@ -313,8 +313,14 @@ impl Stage {
     }
 
     /// How many exceptions nothing in the page has caught.
-    pub fn page_exceptions(&self) -> u64 {
-        self.page.as_ref().map_or(0, Page::exceptions)
+    ///
+    /// # Errors
+    /// When the page does not answer.
+    pub async fn page_exceptions(&self) -> Result<u64, StageError> {
+        match &self.page {
+            Some(page) => Ok(page.exceptions().await?),
+            None => Ok(0),
+        }
     }
 
     /// Ends all of it, waits until nothing runs any more, and tells what the verdict rests on and

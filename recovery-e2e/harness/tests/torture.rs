@@ -62,6 +62,11 @@ fn cases_break(args: &[&str]) {
     let died = "ended without being asked to: signal 9";
     assert_ended(&results, "torture-node", Outcome::Error, &format!("the node {died}"));
     assert_ended(&results, "torture-browser", Outcome::Error, &format!("the browser {died}"));
+    let thrown = "nothing in the page threw without being caught";
+    let thrown = results["torture-text"].evidence.iter().find(|it| it.what == thrown).unwrap();
+    assert_eq!((thrown.held, thrown.saw.as_str()), (false, "1"));
+    let log = scratch.out().join("scenarios/torture-text/browser.log");
+    assert!(fs::read_to_string(log).unwrap().contains("a half \\ud800"));
     for (case, result) in &results {
         let ledger = result.ledger.as_ref().unwrap();
         assert_eq!(ledger.left.told(), None, "{case}");

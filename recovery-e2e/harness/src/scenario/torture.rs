@@ -51,7 +51,11 @@ async fn panics() -> Result<Stamp, StageError> {
 async fn odd_texts(stage: &mut Stage) -> Result<Stamp, StageError> {
     let page = stage.open("/").await?;
     let text = serde_json::Value::from(odd_text());
-    page.tell("an odd line", &format!("console.log({text}, '\\ud800 and \\udfff')")).await?;
+    // Half a character is what the browser cannot tell in text.
+    let half =
+        "void (async () => { console.log('a half \\ud800'); throw new Error('\\udfff'); })()";
+    page.tell("half characters", half).await?;
+    page.tell("an odd line", &format!("console.log({text})")).await?;
     page.tell("an odd body", &format!("document.body.append({text})")).await?;
     stage.stamp_title(&odd_text()).await?;
     stage.require(&odd_text(), false, odd_text());

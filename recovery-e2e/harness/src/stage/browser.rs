@@ -45,6 +45,9 @@ pub(super) const WINDOW: (u32, u32) = (1280, 900);
 /// What precedes the address in the line by which Chromium tells where its DevTools listen.
 const LISTENING: &str = "DevTools listening on ";
 
+/// The most of a message that is quoted, in bytes.
+const MAX_QUOTED: usize = 1 << 10;
+
 /// The least room in /dev/shm that tabs are trusted with, in bytes: containers often have 64 MiB,
 /// and tabs crash there.
 const MIN_SHM: u64 = 256 << 20;
@@ -189,10 +192,23 @@ impl Browser {
                 said: log.last_lines(),
             })?;
 
-        let config = HandlerConfig { viewport: None, ..HandlerConfig::default() };
+        let config = HandlerConfig {
+            viewport: None,
+            ignore_invalid_messages: false,
+            ..HandlerConfig::default()
+        };
         let connect = chromiumoxide::Browser::connect_with_config(address.clone(), config);
         let (connection, mut events) = bounded("a connection", connect).await?;
-        let handler = tokio::spawn(async move { while events.next().await.is_some() {} });
+        let aside = log.clone();
+        let handler = tokio::spawn(async move {
+            while let Some(event) = events.next().await {
+                // JSON has room for half a character, and text has not.
+                if let Err(CdpError::InvalidMessage(message, _)) = event {
+                    let begin = &message[..message.floor_char_boundary(MAX_QUOTED)];
+                    aside.line(&format!("DevTools said what cannot be read: {begin}"));
+                }
+            }
+        });
         Ok(Browser { process, address, connection, handler, log })
     }
 

@@ -130,9 +130,15 @@ impl Page {
         Ok(())
     }
 
-    /// How many exceptions nothing in the page has caught.
-    pub fn exceptions(&self) -> u64 {
-        self.exceptions.load(Ordering::Relaxed)
+    /// How many exceptions nothing in the page has caught, as far as it or the browser has told:
+    /// the page forgets when it is loaded anew, and what the browser says may still be on its way,
+    /// or hold what JSON cannot.
+    ///
+    /// # Errors
+    /// When the page does not answer.
+    pub async fn exceptions(&self) -> Result<u64, PageError> {
+        let told_by_page: u64 = self.eval("its exceptions", "__counts.uncaught()").await?;
+        Ok(told_by_page.max(self.exceptions.load(Ordering::Relaxed)))
     }
 
     /// The value of a JavaScript expression; a promise is awaited.
