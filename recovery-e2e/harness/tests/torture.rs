@@ -9,6 +9,7 @@ mod support;
 use std::collections::HashMap;
 use std::fs;
 
+use camino::Utf8PathBuf;
 use recovery_e2e::journal::{self, CaseResult};
 use recovery_e2e::verdict::Outcome;
 use support::{Harness, Scratch};
@@ -100,15 +101,14 @@ fn a_story_without_an_end_is_ended_by_its_timeout() {
 }
 
 /// How much the node of the next test prints, and how much it writes into its folder, in MiB.
-const MIB: u32 = 20;
+const MIB: u64 = 200;
 
 #[test]
 #[ignore = "needs a browser: cargo xtask test"]
 fn a_node_that_floods_fills_its_folder_and_leaves_a_daemon_is_named_and_cleaned_up_after() {
     let scratch = Scratch::new();
     let node = std::env::var("E2E_NODE").expect("`cargo xtask test` sets E2E_NODE");
-    let mib: u32 = std::env::var("TORTURE_MIB").map_or(MIB, |mib| mib.parse().unwrap());
-    let bytes = u64::from(mib) << 20;
+    let bytes = MIB << 20;
     // One line without an end, and a process of a session and an environment of its own, that
     // keeps the pipe of the node open.
     let script = format!(
@@ -135,6 +135,46 @@ fn a_node_that_floods_fills_its_folder_and_leaves_a_daemon_is_named_and_cleaned_
     assert!(log.len() < 1 << 20, "{} bytes", log.len());
     assert!(support::holds(&log, b"bytes left out]"));
     assert_strictly_readable(&scratch, 1);
+    scratch.assert_no_temp_is_left();
+}
+
+/// A browser that leaves a process of a session and an environment of its own, which keeps the pipe
+/// of the browser open.
+fn rude_browser(scratch: &Scratch) -> Utf8PathBuf {
+    let browser = std::env::var("E2E_BROWSER").expect("`cargo xtask test` sets E2E_BROWSER");
+    let script = format!("(env -i setsid sleep 1000 &)\nexec '{browser}' \"$@\"");
+    scratch.program("rude-browser", &script)
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test"]
+fn a_browser_whose_helper_holds_its_pipe_and_outlives_it_is_closed_in_bounded_time() {
+    let scratch = Scratch::new();
+    let browser = rude_browser(&scratch);
+    let args = ["-s", "rewind-window", "--repeat-each", "2", "--browser", browser.as_str()];
+    let mut harness = Harness::start(&scratch, &args);
+    harness.wait_for_line("0 passed, 2 failed");
+    assert_eq!(harness.code(), Some(1));
+    let results = results(&scratch);
+    for case in ["rewind-window#1", "rewind-window#2"] {
+        assert_ended(&results, case, Outcome::Error, "sleep still runs");
+        assert_ended(&results, case, Outcome::Error, "it was ready before: RECOVERY-READY");
+    }
+    scratch.assert_no_temp_is_left();
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test"]
+fn a_shared_browser_whose_helper_outlives_it_is_an_error_of_the_run() {
+    let scratch = Scratch::new();
+    let browser = rude_browser(&scratch);
+    let args = ["-s", "rewind-window", "--isolation", "context", "--browser", browser.as_str()];
+    let mut harness = Harness::start(&scratch, &args);
+    harness.wait_for_line("run leak: the browser of worker 0 left behind: process");
+    harness.wait_for_line("1 passed, 0 failed");
+    assert_eq!(harness.code(), Some(1));
+    let junit = fs::read_to_string(scratch.out().join("junit.xml")).unwrap();
+    assert!(junit.contains("name=\"run leak\""), "{junit}");
     scratch.assert_no_temp_is_left();
 }
 

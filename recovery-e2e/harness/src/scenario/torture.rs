@@ -8,7 +8,7 @@ use crate::stage::{Stage, StageError};
 use crate::verdict::Stamp;
 
 /// What the page prints in [`flood`]: so many lines of a MiB each.
-const FLOOD_MIB: u32 = 20;
+const FLOOD_MIB: u32 = 200;
 
 /// All of them.
 pub const TORTURE: [&Scenario; 6] = [

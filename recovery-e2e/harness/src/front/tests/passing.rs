@@ -1,5 +1,6 @@
 //! What passes through unchanged, what breaks, and what is written of it.
 
+use std::collections::HashSet;
 use std::fs;
 
 use super::super::{Class, ReceiptState};
@@ -19,6 +20,17 @@ async fn open_stream(stand: &Stand) -> (Peer, Peer) {
     upstream.write(STREAM_HEAD).await;
     browser.head().await;
     (browser, upstream)
+}
+
+#[tokio::test]
+async fn fronts_that_start_at_once_have_a_port_each_and_none_that_is_taken() {
+    let listener = || std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken: Vec<_> = (0..50).map(|_| listener()).collect();
+    let stands = futures_util::future::join_all((0..100).map(|_| Stand::new())).await;
+    let taken = taken.iter().map(|taken| taken.local_addr().unwrap());
+    let upstreams = stands.iter().map(|stand| stand.upstream.local_addr().unwrap());
+    let all: HashSet<_> = stands.iter().map(Stand::address).chain(upstreams).chain(taken).collect();
+    assert_eq!(all.len(), 100 + 100 + 50);
 }
 
 #[tokio::test]
