@@ -36,3 +36,8 @@ pub mod temp;
 pub mod trace;
 pub mod verdict;
 pub mod watching;
+
+/// The code in the README is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
