@@ -1,10 +1,10 @@
 //! What kind of request it is.
 
 use hyper::Method;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A kind of request; counters are kept and faults are armed per class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
     /// The snapshot of a workstream.

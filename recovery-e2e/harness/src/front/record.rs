@@ -2,7 +2,7 @@
 
 use hyper::header::HeaderName;
 use hyper::http::request;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::class::Class;
 
@@ -13,7 +13,7 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 ///
 /// Of the query only the cursor is kept, what kinds of row it asks for, and that a handoff token was
 /// there: queries and headers carry secrets.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
     /// Its number in the order of arrival, from 1.
     pub seq: u64,
