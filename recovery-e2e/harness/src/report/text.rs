@@ -17,7 +17,12 @@ const ATTACHMENT: &str = "[[ATTACHMENT|";
 
 /// `text` as lines that any terminal and any XML reader takes as text, head and tail if it is long.
 pub fn block(text: &str) -> String {
-    cap(&plain(text), MAX_BLOCK)
+    capped(text, MAX_BLOCK)
+}
+
+/// [`block`], with a bound of its own.
+pub fn capped(text: &str, max: usize) -> String {
+    cap(&plain(text), max)
 }
 
 /// `text` on one line, for an attribute or a headline.
@@ -50,7 +55,7 @@ pub fn attachment(path: &str) -> Option<String> {
 
 /// `text` without escape sequences, without control characters but tab and line feed, and without
 /// the two characters beyond those that XML 1.0 forbids.
-fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
