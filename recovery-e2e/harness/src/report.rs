@@ -1,6 +1,7 @@
 //! The reports of a run, all rendered from its journal alone.
 
 mod github;
+mod html;
 mod junit;
 pub mod live;
 mod markdown;
@@ -34,6 +35,9 @@ pub const SUMMARY_FILE: &str = "summary.json";
 /// The name in the out folder of the page for a CI's job summary.
 pub const MARKDOWN_FILE: &str = "summary.md";
 
+/// The name in the out folder of the page for a person.
+pub const HTML_FILE: &str = "report.html";
+
 /// Why a report is not there.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
@@ -64,8 +68,8 @@ pub enum ReportError {
     },
 }
 
-/// Reads the journal in `out` and writes [`JUNIT_FILE`], [`SUMMARY_FILE`] and [`MARKDOWN_FILE`]
-/// beside it, each whole or not at all.
+/// Reads the journal in `out` and writes [`JUNIT_FILE`], [`SUMMARY_FILE`], [`MARKDOWN_FILE`] and
+/// [`HTML_FILE`] beside it, each whole or not at all.
 ///
 /// # Errors
 /// [`ReportError`]; a run whose reports are not there has failed.
@@ -77,6 +81,7 @@ pub fn write_all(out: &Utf8Path) -> Result<Summary, ReportError> {
     write(&out.join(JUNIT_FILE), &junit::render(&summary)?)?;
     write(&out.join(SUMMARY_FILE), &serde_json::to_vec_pretty(&summary)?)?;
     write(&out.join(MARKDOWN_FILE), markdown::render(&summary).as_bytes())?;
+    write(&out.join(HTML_FILE), html::page(out, &place, &summary).as_bytes())?;
     Ok(summary)
 }
 

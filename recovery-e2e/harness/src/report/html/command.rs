@@ -1,0 +1,128 @@
+//! The commands that come to the same again.
+
+use super::super::VERDICT_FILE;
+use crate::journal::{Case, CaseResult, Part, RunInfo};
+use crate::report::Summary;
+use crate::stage::clock::Clock;
+
+/// What is typed in a checkout.
+const PROGRAM: [&str; 3] = ["cargo", "xtask", "e2e"];
+
+/// The run again, with the same choices.
+pub fn of_run(run: &RunInfo) -> String {
+    let given = run.args.iter().map(String::as_str);
+    let given: Vec<_> = given.skip_while(|arg| *arg == "run").collect();
+    let seed = run.seed.to_string();
+    let has_seed = option(run, "--seed").is_some();
+    let more = if has_seed { vec![] } else { vec!["--seed", &seed] };
+    line(given.into_iter().chain(more))
+}
+
+/// An attempt at a case again, with the same choices.
+///
+/// A verdict tells all that it needs but a defect that was put in by hand. Where there is no
+/// verdict, the scenario is named.
+pub fn of_attempt(summary: &Summary, case: &Case, result: &CaseResult) -> String {
+    let run = run_of(summary, case);
+    let defect = option(run, "--defect");
+    let has_verdict = result.artifacts.iter().any(|path| path.file_name() == Some(VERDICT_FILE));
+    if has_verdict && defect.is_none() {
+        return line(["repeat", case.attempt_dir(result.attempt).as_str()].into_iter());
+    }
+    let seed = run.seed.wrapping_add(case.repeat.unwrap_or(1).saturating_sub(1)).to_string();
+    let mut words = vec!["-s", &*case.scenario, "--seed", &seed];
+    if case.control.is_some() {
+        words.push("--controls");
+    }
+    if run.clock == Clock::Real {
+        words.extend(["--clock", "real"]);
+    }
+    words.extend(defect.into_iter().flat_map(|file| ["--defect", file]));
+    line(words.into_iter())
+}
+
+/// The run that the case was part of: merged runs have a seed each.
+fn run_of<'a>(summary: &'a Summary, case: &Case) -> &'a RunInfo {
+    let shards = match &summary.run.part {
+        Part::Merged(shards) => shards.as_slice(),
+        Part::Shard(_) => &[],
+    };
+    let of_case = shards.iter().find(|shard| shard.run.part == Part::Shard(case.shard));
+    of_case.map_or(&summary.run, |shard| &shard.run)
+}
+
+/// The value that the run was given for an option.
+fn option<'a>(run: &'a RunInfo, name: &str) -> Option<&'a str> {
+    let at = run.args.iter().position(|arg| arg.split('=').next() == Some(name))?;
+    match run.args[at].split_once('=') {
+        Some((_, value)) => Some(value),
+        None => run.args.get(at + 1).map(String::as_str),
+    }
+}
+
+fn line<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let words = PROGRAM.into_iter().chain(words);
+    words.map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// `word` as a shell takes it for one word and nothing else.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::summary;
+    use super::*;
+    use crate::journal::ShardRun;
+    use crate::journal::tests::{case, run_info};
+    use crate::verdict::Outcome;
+
+    fn run(args: &[&str]) -> RunInfo {
+        RunInfo { args: args.iter().map(ToString::to_string).collect(), ..run_info() }
+    }
+
+    #[test]
+    fn a_run_is_repeated_with_its_arguments_and_the_seed_that_it_had() {
+        for (args, expected) in [
+            (&[][..], "cargo xtask e2e --seed 7"),
+            (&["run", "-s", "rewind-*"], "cargo xtask e2e -s 'rewind-*' --seed 7"),
+            (&["--seed", "7"], "cargo xtask e2e --seed 7"),
+            (&["--seed=7", "--out", "it's"], r"cargo xtask e2e --seed=7 --out 'it'\''s'"),
+        ] {
+            assert_eq!(of_run(&run(args)), expected);
+        }
+    }
+
+    #[test]
+    fn a_case_is_repeated_by_its_verdict_or_else_by_its_name() {
+        let mut summary = summary(&[("a#3", Some("gate"), Outcome::Failed, None)]);
+        let seen = &mut summary.cases[0];
+        seen.case.repeat = Some(3);
+        let (case, mut end) = (seen.case.clone(), seen.result.clone());
+        let by_name = "cargo xtask e2e -s rewind-window --seed 9 --controls";
+        assert_eq!(of_attempt(&summary, &case, &end), by_name);
+        end.artifacts.push("target/e2e/scenarios/a#3/verdict.json".into());
+        let by_verdict = "cargo xtask e2e repeat 'target/e2e/scenarios/a#3'";
+        assert_eq!(of_attempt(&summary, &case, &end), by_verdict);
+        summary.run.args = vec!["--defect=x.json".to_owned()];
+        assert_eq!(of_attempt(&summary, &case, &end), format!("{by_name} --defect x.json"));
+    }
+
+    #[test]
+    fn a_case_of_a_merged_run_has_the_seed_of_its_own_shard() {
+        let mut summary = summary(&[("a", None, Outcome::Interrupted, None)]);
+        let shard = RunInfo { part: Part::Shard(2), seed: 20, clock: Clock::Real, ..run_info() };
+        summary.run.part = Part::Merged(vec![ShardRun { run: shard, finished: None }]);
+        let mut case = case("a", None);
+        case.shard = 2;
+        let end = &summary.cases[0].result;
+        let expected = "cargo xtask e2e -s rewind-window --seed 20 --clock real";
+        assert_eq!(of_attempt(&summary, &case, end), expected);
+    }
+}
