@@ -13,7 +13,7 @@ use recovery_e2e::journal::{
     RunStarted, Started,
 };
 use recovery_e2e::redact::Redactor;
-use recovery_e2e::report::{self, JUNIT_FILE};
+use recovery_e2e::report::{self, HTML_FILE, JUNIT_FILE};
 use recovery_e2e::stage::browser::Sandbox;
 use recovery_e2e::stage::clock::Clock;
 use recovery_e2e::stage::seat::Isolation;
@@ -107,6 +107,14 @@ fn junit(out: &Utf8Path) -> (Vec<String>, usize) {
     (names, named("error") + named("failure"))
 }
 
+/// The cases of the page; a strict reader has accepted it.
+fn html(out: &Utf8Path) -> Vec<String> {
+    let page = fs::read_to_string(out.join(HTML_FILE)).unwrap();
+    let read = roxmltree::Document::parse(page.trim_start_matches("<!DOCTYPE html>")).unwrap();
+    let cases = read.descendants().filter_map(|node| node.attribute("data-case"));
+    cases.map(str::to_owned).collect()
+}
+
 #[test]
 fn a_journal_cut_at_every_thousandth_byte_gives_a_report_that_accounts_for_every_case() {
     let scratch = Scratch::new();
@@ -118,11 +126,14 @@ fn a_journal_cut_at_every_thousandth_byte_gives_a_report_that_accounts_for_every
     let mut ready_before = 0;
     for cut in (0..whole.len()).step_by(STEP) {
         fs::write(out.join(journal::FILE_NAME), &whole[..cut]).unwrap();
-        let _ = fs::remove_file(out.join(JUNIT_FILE));
+        for file in [JUNIT_FILE, HTML_FILE] {
+            let _ = fs::remove_file(out.join(file));
+        }
         let reported = report::write_all(&out);
         if cut < first {
             // A run never leaves this: its journal appears with the first event in it.
             assert!(reported.is_err() && !out.join(JUNIT_FILE).exists(), "cut at {cut}");
+            assert!(!out.join(HTML_FILE).exists(), "cut at {cut}");
             continue;
         }
         let summary = reported.unwrap();
@@ -130,6 +141,10 @@ fn a_journal_cut_at_every_thousandth_byte_gives_a_report_that_accounts_for_every
         assert_eq!(names.pop().as_deref(), Some("run"), "cut at {cut}");
         assert_eq!(names.len(), planned.len(), "cut at {cut}");
         assert_eq!(names.into_iter().collect::<BTreeSet<_>>(), planned, "cut at {cut}");
+        let mut told = html(&out);
+        assert_eq!(told.len(), planned.len(), "cut at {cut}");
+        told.sort();
+        assert!(told.iter().eq(&planned), "cut at {cut}");
         assert_eq!(red, summary.counts.not_passed() + 1, "cut at {cut}");
         assert!(summary.counts.passed() >= ready_before, "cut at {cut}");
         ready_before = summary.counts.passed();

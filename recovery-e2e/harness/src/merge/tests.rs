@@ -1,7 +1,7 @@
 use super::*;
 use crate::journal::tests::{case, journal_of, result, run_info, temp_dir};
 use crate::journal::{PlanInfo, Stop};
-use crate::report::{JUNIT_FILE, exit_code};
+use crate::report::{HTML_FILE, JUNIT_FILE, exit_code};
 use crate::stage::clock::Clock;
 use crate::verdict::Outcome;
 
@@ -49,6 +49,12 @@ fn shards_are_joined_each_case_once_with_its_artifacts() {
         let attached = format!("[[ATTACHMENT|{}]]", seen.result.artifacts[0]);
         assert!(xml.contains(&attached), "{attached}");
         assert!(seen.result.artifacts[0].starts_with(&out), "outside of a repository: in full");
+    }
+    let page = fs::read_to_string(out.join(HTML_FILE)).unwrap();
+    for n in 1..=3 {
+        let link = format!("scenarios/case-{n}/end.png");
+        assert!(page.contains(&format!("src=\"{link}\"")), "{link}");
+        assert!(out.join(&link).exists(), "{link} leads to a file of the merged run");
     }
     assert_eq!(report::write_all(&out).unwrap(), summary, "its journal tells it all");
 }
