@@ -6,7 +6,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::summary::Summary;
-use super::{JUNIT_FILE, MARKDOWN_FILE, SUMMARY_FILE, text};
+use super::{HTML_FILE, JUNIT_FILE, MARKDOWN_FILE, SUMMARY_FILE, text};
 use crate::journal::{self, Case, CaseResult, CaseView, Part, RunFinished, RunStarted, Stop};
 use crate::plan::show;
 use crate::stage::clock::Clock;
@@ -123,7 +123,7 @@ pub fn end(summary: &Summary, out: &Utf8Path) -> String {
         None => "was cut off".to_owned(),
     };
     let mut lines = vec![format!(
-        "the run {took}; {JUNIT_FILE}, {SUMMARY_FILE}, {MARKDOWN_FILE} and {} are in {out}",
+        "the run {took}; {HTML_FILE}, {JUNIT_FILE}, {SUMMARY_FILE}, {MARKDOWN_FILE} and {} are in {out}",
         journal::FILE_NAME
     )];
     lines.extend(spread(summary));

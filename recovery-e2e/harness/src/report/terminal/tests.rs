@@ -146,7 +146,7 @@ fn a_machine_without_room_for_shared_memory_is_told() {
 fn a_run_ends_with_where_its_reports_are_and_then_the_counts_alone() {
     let good = summary(&[("a", None, Outcome::Ready, None)]);
     insta::assert_snapshot!(end(&good, "target/e2e".into()), @r"
-    the run took 12.3 s; junit.xml, summary.json, summary.md and journal.jsonl are in target/e2e
+    the run took 12.3 s; report.html, junit.xml, summary.json, summary.md and journal.jsonl are in target/e2e
     cases together: predicted 2.5 s, took 1.9 s
     1 passed, 0 failed
     ");
@@ -164,7 +164,7 @@ fn a_run_ends_with_where_its_reports_are_and_then_the_counts_alone() {
     let stopped = Some(RunFinished { seconds: 2.0, stopped: Some(Stop::Signal), leaks: vec![] });
     let stopped = Summary { finished: stopped, ..mixed.clone() };
     insta::assert_snapshot!(end(&stopped, "out".into()), @r"
-    the run was interrupted after 2.0 s; junit.xml, summary.json, summary.md and journal.jsonl are in out
+    the run was interrupted after 2.0 s; report.html, junit.xml, summary.json, summary.md and journal.jsonl are in out
     run: it was told to stop before its end
     3 passed, 4 failed, 1 flaky, 1 skipped
     ");
