@@ -10,11 +10,11 @@ export class Clock {
     const clock = new Clock();
     globalThis.setTimeout = (run, delay = 0) => clock.#set(run, delay);
     globalThis.clearTimeout = (id) => clock.#timers.delete(id);
-    const { now } = performance;
-    performance.now = () => clock.now;
+    // In Node 18 `now` is inherited and cannot be assigned.
+    Object.defineProperty(performance, 'now', { value: () => clock.now, configurable: true });
     test.after(() => {
       Object.assign(globalThis, clock.#originals);
-      performance.now = now;
+      delete performance.now;
     });
     return clock;
   }
