@@ -4,6 +4,7 @@ use super::super::VERDICT_FILE;
 use crate::journal::{Case, CaseResult, Part, RunInfo};
 use crate::report::Summary;
 use crate::stage::clock::Clock;
+use crate::stage::seat::Isolation;
 
 /// What is typed in a checkout.
 const PROGRAM: [&str; 3] = ["cargo", "xtask", "e2e"];
@@ -13,22 +14,21 @@ pub fn of_run(run: &RunInfo) -> String {
     let given = run.args.iter().map(String::as_str);
     let given: Vec<_> = given.skip_while(|arg| *arg == "run").collect();
     let seed = run.seed.to_string();
-    let has_seed = option(run, "--seed").is_some();
+    // A verdict that was repeated has a seed of its own.
+    let has_seed = option(run, "--seed").is_some() || given.first() == Some(&"repeat");
     let more = if has_seed { vec![] } else { vec!["--seed", &seed] };
     line(given.into_iter().chain(more))
 }
 
 /// An attempt at a case again, with the same choices.
 ///
-/// A verdict tells all that it needs but a defect that was put in by hand. Where there is no
-/// verdict, the scenario is named.
+/// A verdict tells all that it needs. Where there is none, the scenario is named.
 pub fn of_attempt(summary: &Summary, case: &Case, result: &CaseResult) -> String {
-    let run = run_of(summary, case);
-    let defect = option(run, "--defect");
     let has_verdict = result.artifacts.iter().any(|path| path.file_name() == Some(VERDICT_FILE));
-    if has_verdict && defect.is_none() {
+    if has_verdict {
         return line(["repeat", case.attempt_dir(result.attempt).as_str()].into_iter());
     }
+    let run = run_of(summary, case);
     let seed = run.seed.wrapping_add(case.repeat.unwrap_or(1).saturating_sub(1)).to_string();
     let mut words = vec!["-s", &*case.scenario, "--seed", &seed];
     if case.control.is_some() {
@@ -37,6 +37,10 @@ pub fn of_attempt(summary: &Summary, case: &Case, result: &CaseResult) -> String
     if run.clock == Clock::Real {
         words.extend(["--clock", "real"]);
     }
+    if run.isolation == Isolation::Context {
+        words.extend(["--isolation", "context"]);
+    }
+    let defect = option(run, "--defect");
     words.extend(defect.into_iter().flat_map(|file| ["--defect", file]));
     line(words.into_iter())
 }
@@ -93,6 +97,7 @@ mod tests {
             (&[][..], "cargo xtask e2e --seed 7"),
             (&["run", "-s", "rewind-*"], "cargo xtask e2e -s 'rewind-*' --seed 7"),
             (&["--seed", "7"], "cargo xtask e2e --seed 7"),
+            (&["repeat", "out/restart"], "cargo xtask e2e repeat out/restart"),
             (&["--seed=7", "--out", "it's"], r"cargo xtask e2e --seed=7 --out 'it'\''s'"),
         ] {
             assert_eq!(of_run(&run(args)), expected);
@@ -105,13 +110,14 @@ mod tests {
         let seen = &mut summary.cases[0];
         seen.case.repeat = Some(3);
         let (case, mut end) = (seen.case.clone(), seen.result.clone());
-        let by_name = "cargo xtask e2e -s rewind-window --seed 9 --controls";
+        summary.run.args = vec!["--defect=x.json".to_owned()];
+        summary.run.isolation = Isolation::Context;
+        let by_name = "cargo xtask e2e -s rewind-window --seed 9 --controls --isolation context \
+                       --defect x.json";
         assert_eq!(of_attempt(&summary, &case, &end), by_name);
         end.artifacts.push("target/e2e/scenarios/a#3/verdict.json".into());
         let by_verdict = "cargo xtask e2e repeat 'target/e2e/scenarios/a#3'";
         assert_eq!(of_attempt(&summary, &case, &end), by_verdict);
-        summary.run.args = vec!["--defect=x.json".to_owned()];
-        assert_eq!(of_attempt(&summary, &case, &end), format!("{by_name} --defect x.json"));
     }
 
     #[test]

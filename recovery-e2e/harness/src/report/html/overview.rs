@@ -71,7 +71,7 @@ fn headline(summary: &Summary) -> String {
 fn how_it_ended(summary: &Summary) -> String {
     let ended = match &summary.finished {
         None => "The run was cut off before its end".to_owned(),
-        Some(RunFinished { seconds: took, stopped }) => {
+        Some(RunFinished { seconds: took, stopped, .. }) => {
             let took = seconds(*took);
             match stopped {
                 None => format!("The run took {took}"),
@@ -128,6 +128,7 @@ fn run_facts(facts: &mut Markup, summary: &Summary) {
     if run.browser.small_shm {
         fact("/dev/shm", "too small to be used");
     }
+    fact("Isolation", run.isolation.told());
     fact("Clock", clock(run.clock));
     if let Part::Shard(shard) = run.part {
         fact("Seed", &run.seed.to_string());
