@@ -193,8 +193,8 @@ pub struct RunArgs {
     #[command(flatten)]
     pub watching: Watching,
 
-    /// How many run at a time, where the machine has room for them [default: the cores that this
-    /// process may use]
+    /// How many run at a time, where the machine has room for them [default: half as many again as
+    /// there are cores that this process may use]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     jobs: Option<u32>,
 
@@ -283,7 +283,7 @@ impl RunArgs {
         if self.clock == Clock::Real || self.watching.pause_on_failure {
             return 1;
         }
-        self.jobs.unwrap_or_else(machine::cores)
+        self.jobs.unwrap_or_else(machine::workers)
     }
 
     /// Refuses what cannot go together.

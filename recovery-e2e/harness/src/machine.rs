@@ -8,12 +8,17 @@ use std::time::{Duration, Instant};
 /// From this share of the time on in which something waited for a core, cores are short.
 const MAX_PRESSURE: f64 = 0.8;
 
-/// From so many processes a core that run or wait to, each gets too little. Where the kernel tells
+/// From so many threads a core that run or wait to, each gets too little. Where the kernel tells
 /// the pressure too, both have to say so: alone, the load tells of the past, and the pressure says
 /// nothing of how many wait.
-const MAX_LOAD: f64 = 3.0;
+///
+/// Measured on two cores: a run of two cases a core comes to 4 by itself and is none the slower for
+/// it. At 5, beside ten busy threads of others, cases take three times as long, and no edge comes near
+/// its deadline.
+const MAX_LOAD: f64 = 5.0;
 
-/// The memory that a case takes at its height, in bytes: a browser, its helpers and a node.
+/// The memory that one more case is given room for, in bytes: a browser, its helpers and a node take
+/// about 150 MiB at their height, measured with the shell and with the full browser.
 const CASE_MEMORY: u64 = 512 << 20;
 
 /// The shortest time over which the pressure is measured; before, the kernel's own mean of the
@@ -94,6 +99,14 @@ impl Look {
     }
 }
 
+/// How many cases are run at a time where nobody says so: half as many again as there are cores,
+/// since each case waits now and then, for a browser to start or a timer of the node.
+///
+/// Measured on two cores: 3 at a time take 7 % less than 2, and 4 no less than 3.
+pub fn workers() -> u32 {
+    cores() + cores().div_ceil(2)
+}
+
 /// The cores that this process may use: its affinity and the quota of its cgroup are accounted for.
 pub fn cores() -> u32 {
     thread::available_parallelism()
@@ -147,10 +160,10 @@ mod tests {
             (QUIET, true),
             (Strain { pressure: Some(0.99), ..QUIET }, true),
             (Strain { load: 50.0, ..QUIET }, true),
-            (Strain { pressure: Some(0.8), load: 6.0, ..QUIET }, false),
-            (Strain { pressure: Some(0.8), load: 6.0, cores: 4, ..QUIET }, true),
-            (Strain { pressure: None, load: 5.9, ..QUIET }, true),
-            (Strain { pressure: None, load: 6.0, ..QUIET }, false),
+            (Strain { pressure: Some(0.8), load: 10.0, ..QUIET }, false),
+            (Strain { pressure: Some(0.8), load: 10.0, cores: 4, ..QUIET }, true),
+            (Strain { pressure: None, load: 9.9, ..QUIET }, true),
+            (Strain { pressure: None, load: 10.0, ..QUIET }, false),
             (Strain { free: Some(CASE_MEMORY - 1), ..QUIET }, false),
             (Strain { free: None, ..QUIET }, true),
         ] {
