@@ -1,6 +1,6 @@
 //! E6: the transport falls while a refetch is under way, whose answer is good.
 
-use super::words::{Pane, hold_retry_of_failed_rewind};
+use super::words::{Pane, hold_retry_of_failed_rewind, told};
 use super::{Change, Control, Defect, Scenario};
 use crate::model::Reply;
 use crate::stage::{Stage, StageError};
@@ -43,7 +43,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.require(
         "the refetch was answered 200, after the transport had fallen",
         open && statuses == [Some(200)],
-        format!("open {open}, then {statuses:?}"),
+        format!("open {open}, then {}", told::listed(statuses.into_iter().map(told::or_none))),
     );
     let stood = pane.look().await?;
     stage.screenshot("fault").await?;

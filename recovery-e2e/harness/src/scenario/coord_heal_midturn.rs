@@ -1,7 +1,7 @@
 //! G4: a call begins while the refetch that would heal a coordinator is under way.
 
 use super::stale_backstop::{fail_twice, rest};
-use super::words::{Coord, Held, arrived, rewinds};
+use super::words::{Coord, Held, arrived, rewinds, told};
 use super::{Change, Control, Defect, Scenario};
 use crate::front::Class;
 use crate::stage::{Stage, StageError};
@@ -49,7 +49,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.require(
         "the refetch was answered with 200, after the call had begun",
         open && statuses == [Some(200)],
-        format!("open {open}, then {statuses:?}"),
+        format!("open {open}, then {}", told::listed(statuses.into_iter().map(told::or_none))),
     );
     let seen = pane.look().await?;
     let mid = seen.rows == 3 && seen.running == 1;

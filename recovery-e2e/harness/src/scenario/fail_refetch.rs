@@ -1,6 +1,6 @@
 //! D: the first reload after a restart fails.
 
-use super::words::{Held, Pane, TRUNCATED_RELOAD, end_of_turn, take_turn, workstream};
+use super::words::{Held, Pane, TRUNCATED_RELOAD, end_of_turn, take_turn, told, workstream};
 use super::{Change, Control, Defect, Scenario};
 use crate::front::Class;
 use crate::model::Reply;
@@ -72,7 +72,9 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     next.release();
     pane.settled(stage).await?;
     let statuses = next.statuses(stage);
-    stage.require("the next fetch was answered", statuses == [Some(200)], format!("{statuses:?}"));
+    let answered = statuses == [Some(200)];
+    let saw = told::listed(statuses.into_iter().map(told::or_none));
+    stage.require("the next fetch was answered", answered, saw);
     let healed = pane.count(MISSED).await? == 1;
     let seen = pane.look().await?;
     let truncated = pane.frames("replay_truncated").await?;

@@ -1,6 +1,6 @@
 //! E5: the page is hidden before the retry of a failed refetch is due.
 
-use super::words::{Mounted, Pane, STALE_RETRY, Sight, arrived, rewinds};
+use super::words::{Mounted, Pane, STALE_RETRY, Sight, arrived, rewinds, told};
 use super::{Change, Control, Defect, Scenario};
 use crate::front::Class;
 use crate::stage::{Stage, StageError};
@@ -68,17 +68,17 @@ pub(super) async fn heal_when_shown<S: Sight>(
 ) -> Result<Showing, StageError> {
     stage.phase("heal");
     let opens = arrived(stage, Class::Events);
-    let told = stage.control.head(pane.ws()).await?;
+    let head = stage.control.head(pane.ws()).await?;
     pane.show().await?;
     pane.quiet(stage).await?;
     let sse = arrived(stage, Class::Events) - opens;
     let seen = pane.look().await?;
     let heal = seen.rows() == 1 && seen.is_current();
-    let told_since = stage.control.head(pane.ws()).await?;
+    let head_since = stage.control.head(pane.ws()).await?;
     stage.require(
         "the node told nothing new, so what healed was the end of the replay",
-        told == told_since,
-        format!("{told:?}, then {told_since:?}"),
+        head == head_since,
+        format!("{}, then {}", told::or_none(head), told::or_none(head_since)),
     );
     stage.screenshot("healed").await?;
 

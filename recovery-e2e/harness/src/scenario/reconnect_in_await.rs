@@ -1,6 +1,6 @@
 //! E8: the transport falls and comes back while a refetch is under way.
 
-use super::words::{Pane, hold_retry_of_failed_rewind, take_turn};
+use super::words::{Pane, hold_retry_of_failed_rewind, take_turn, told};
 use super::{Change, Control, Defect, Scenario};
 use crate::model::Reply;
 use crate::stage::{Stage, StageError};
@@ -63,7 +63,9 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     retry.release();
     pane.settled(stage).await?;
     let statuses = retry.statuses(stage);
-    stage.require("it was answered 200", statuses == [Some(200)], format!("{statuses:?}"));
+    let answered = statuses == [Some(200)];
+    let saw = told::listed(statuses.into_iter().map(told::or_none));
+    stage.require("it was answered 200", answered, saw);
     let seen = pane.look().await?;
     let healed = seen.rows == 2 && !seen.latch;
     Ok(stamp(pane.count(GAP).await?, healed))

@@ -1,6 +1,6 @@
 //! B: the node is restarted while the page is hidden, in the middle of a tool's work.
 
-use super::words::{Mounted, Pane, Sight, arrived, end_of_turn, workstream};
+use super::words::{Mounted, Pane, Sight, arrived, end_of_turn, told, workstream};
 use super::{Change, Control, Defect, Scenario};
 use crate::front::Class;
 use crate::model::{Reply, ToolCall};
@@ -41,14 +41,14 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.require(
         "hidden while a tool was at work, with a live cursor",
         seen.busy && held.is_some(),
-        format!("{seen}, cursor {held:?}"),
+        format!("{seen}, brought {}", told::or_none(held)),
     );
     let (frozen, presented) = miss_the_end(stage, &pane, turn).await?;
     let frozen = frozen.cursor;
     stage.require(
         "the redial carried the cursor that the pane had",
         presented == Some(frozen.clone()),
-        format!("{presented:?} of {frozen:?}"),
+        format!("{} of {}", told::or_none(presented.flatten()), told::or_none(frozen)),
     );
     let seen = pane.look().await?;
     let end = End {

@@ -2,7 +2,7 @@
 
 use hyper::StatusCode;
 
-use super::words::{Dashboard, Loaded};
+use super::words::{Dashboard, Loaded, told};
 use super::{Change, Control, Defect, Scenario};
 use crate::front::Class;
 use crate::stage::{Stage, StageError};
@@ -48,7 +48,10 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.require(
         "the keeper was loaded by another process while nobody asked",
         pid != pid_after && refused == [Some(503)],
-        format!("process {pid}, then {pid_after}; redials {refused:?}"),
+        format!(
+            "process {pid}, then {pid_after}; redials {}",
+            told::listed(refused.into_iter().map(told::or_none))
+        ),
     );
     stage.screenshot("fault").await?;
 
@@ -60,7 +63,12 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.require(
         "the page then presented the cursor that it had",
         redials.len() == 2 && presented == dashboard.cursor(),
-        format!("{presented:?} of {:?}, redials {}", dashboard.cursor(), redials.len()),
+        format!(
+            "{} of {}, redials {}",
+            told::or_none(presented),
+            told::or_none(dashboard.cursor()),
+            redials.len()
+        ),
     );
     let truncated = dashboard.frames("replay_truncated").await?;
     Ok(stamp(truncated, dashboard.presented(stage), dashboard.loaded().await?))

@@ -2,9 +2,9 @@
 
 use hyper::StatusCode;
 
-use super::words::{Dashboard, Loaded};
+use super::words::{Dashboard, Loaded, told};
 use super::{Change, Control, Defect, Scenario};
-use crate::front::Class;
+use crate::front::{Class, Record};
 use crate::stage::{Stage, StageError};
 use crate::verdict::Stamp;
 
@@ -50,7 +50,11 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.require(
         "one redial of the browser held the old cursor in its header, and brought no other",
         by_header.count() == 1 && redials.len() == 1 && redials[0].last_event_id.is_none(),
-        format!("{redials:?} of {:?}", dashboard.cursor()),
+        format!(
+            "{} of {}",
+            told::listed(redials.iter().map(presented)),
+            told::or_none(dashboard.cursor())
+        ),
     );
     let closed = dashboard.frames("ws_closed").await?;
     stage.require("no workstream was said to have closed", closed == 0, closed);
@@ -70,6 +74,17 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
         loaded,
     };
     Ok(end.stamp())
+}
+
+/// The cursors of a redial, in words.
+fn presented(redial: &Record) -> String {
+    let Record { cursor_header, cursor_query, last_event_id, .. } = redial;
+    format!(
+        "header {}, query {}, brought {}",
+        told::or_none(cursor_header.as_ref()),
+        told::or_none(cursor_query.as_ref()),
+        told::or_none(last_event_id.as_ref())
+    )
 }
 
 /// What came of both redials.

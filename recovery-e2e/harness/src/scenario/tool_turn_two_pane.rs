@@ -1,6 +1,6 @@
 //! I2: two turns call a tool under the same id, before two panes.
 
-use super::words::{Shown, Traffic, TwoPanes, each_stream_asked, end_of_turn, workstream};
+use super::words::{Shown, Traffic, TwoPanes, each_stream_asked, end_of_turn, told, workstream};
 use super::{Change, Control, Defect, Scenario};
 use crate::model::{Reply, ToolCall};
 use crate::stage::{Stage, StageError};
@@ -49,7 +49,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     let panes = TwoPanes::open(stage, ws).await?;
     let asked = each_stream_asked(stage, |record| record.tool_turn);
     let what = "both streams asked for the results of tools";
-    stage.require(what, asked == [true; 2], format!("{asked:?}"));
+    stage.require(what, asked == [true; 2], told::listed(asked));
 
     stage.phase("turns");
     let before = Traffic::so_far(stage);
@@ -63,7 +63,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     let shown = panes.look().await?;
     let calls = shown.iter().flat_map(|pane| &pane.calls);
     let same = calls.clone().all(|call| call.id == CALL);
-    stage.require("every call had the one id", same, format!("{:?}", calls.collect::<Vec<_>>()));
+    stage.require("every call had the one id", same, told::listed(calls));
     let events = panes.frames_of_each("accepted tool_result").await?;
     let seen = ToolTurn {
         panes: shown.iter().filter(|pane| !pane.calls.is_empty()).count(),

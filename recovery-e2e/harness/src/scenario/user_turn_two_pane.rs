@@ -1,6 +1,8 @@
 //! I1: a message is sent from one of two panes of a workstream.
 
-use super::words::{Held, Shown, Traffic, TwoPanes, each_stream_asked, end_of_turn, workstream};
+use super::words::{
+    Held, Shown, Traffic, TwoPanes, each_stream_asked, end_of_turn, told, workstream,
+};
 use super::{Change, Control, Defect, Scenario};
 use crate::front::Class;
 use crate::model::Reply;
@@ -37,7 +39,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     let ws = workstream(stage, "user-turn-two-pane", vec![answer]).await?;
     let panes = TwoPanes::open(stage, ws).await?;
     let asked = each_stream_asked(stage, |record| record.user_turn);
-    stage.require("both streams asked for user turns", asked == [true; 2], format!("{asked:?}"));
+    stage.require("both streams asked for user turns", asked == [true; 2], told::listed(asked));
 
     stage.phase("bubble");
     let before = Traffic::so_far(stage);
@@ -50,7 +52,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
         "a bubble without a row stood in the pane that sent, and in no other",
         matches!(&origin.users[..], [bubble] if bubble.row_id.is_none() && bubble.send_id.is_some())
             && peer.users.is_empty(),
-        format!("{:?} and {:?}", origin.users, peer.users),
+        format!("{}; and in the other {}", told::listed(&origin.users), told::listed(&peer.users)),
     );
     stage.screenshot("bubble").await?;
 
@@ -69,7 +71,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.require(
         "both rows have the same id",
         ids[0] == ids[1] && ids[0].len() == 1,
-        format!("{ids:?}"),
+        told::listed(ids.iter().map(told::listed)),
     );
     let Traffic { history, streams } = before.since(stage);
     let events = panes.frames_of_each("user_turn").await?;

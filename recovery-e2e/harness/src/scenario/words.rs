@@ -3,6 +3,7 @@
 mod coord;
 mod dashboard;
 mod pane;
+pub mod told;
 mod two;
 
 use hyper::StatusCode;
@@ -84,7 +85,7 @@ impl Held {
                 let _ = counters.changed().await;
             }
         };
-        let saw = || format!("{:?}", self.statuses(stage));
+        let saw = || told::listed(self.statuses(stage).into_iter().map(told::or_none));
         Ok(edge::within("the answers to what was held", all, saw).await?)
     }
 

@@ -5,6 +5,7 @@ use std::fmt::{Display, Formatter, Result};
 use serde::Deserialize;
 
 use super::pane::{Mounted, Sight};
+use super::told;
 
 /// The coordinator pane.
 pub type Coord = Mounted<Shown>;
@@ -32,7 +33,8 @@ impl Display for Shown {
         write!(
             f,
             "rows {rows}, stream {stream}, dim {dim}, busy {busy}, running {running}, \
-             cursor {cursor:?}"
+             cursor {}",
+            told::or_none(cursor.as_ref())
         )
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{take_turn, workstream};
+use super::{take_turn, told, workstream};
 use crate::front::{Class, Record};
 use crate::model::Reply;
 use crate::stage::page::Page;
@@ -77,7 +77,10 @@ impl Dashboard {
         stage.require(
             "the cursor was live, and neither truncated nor presented",
             dashboard.cursor.is_some() && truncated == 0 && presented == 0,
-            format!("{:?}, truncated {truncated}, presented {presented}", dashboard.cursor),
+            format!(
+                "{}, truncated {truncated}, presented {presented}",
+                told::or_none(dashboard.cursor())
+            ),
         );
         Ok(dashboard)
     }

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::seed_three_turns;
+use super::{seed_three_turns, told};
 use crate::model::Reply;
 use crate::stage::page::Page;
 use crate::stage::wire::WsId;
@@ -66,9 +66,11 @@ impl Display for Seen {
         let Seen { cursor, live_refs, ready_state, empty, .. } = self;
         write!(
             f,
-            "rows {rows}, latch {latch}, queued {queued:?}, busy {busy}, \
-             retry armed {retry_armed}, cursor {cursor:?}, live refs {live_refs}, \
-             ready state {ready_state:?}, empty {empty}"
+            "rows {rows}, latch {latch}, queued {}, busy {busy}, retry armed {retry_armed}, \
+             cursor {}, live refs {live_refs}, ready state {}, empty {empty}",
+            told::or_none(*queued),
+            told::or_none(cursor.as_ref()),
+            told::or_none(*ready_state)
         )
     }
 }

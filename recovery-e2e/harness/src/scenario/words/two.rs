@@ -1,8 +1,10 @@
 //! Two panes of one workstream, side by side on one page.
 
+use std::fmt::{self, Display, Formatter};
+
 use serde::Deserialize;
 
-use super::arrived;
+use super::{arrived, told};
 use crate::front::{Class, Record};
 use crate::stage::page::Page;
 use crate::stage::wire::WsId;
@@ -36,6 +38,21 @@ pub struct ShownCall {
     pub id: String,
     /// Its result, or nothing.
     pub output: String,
+}
+
+impl Display for ShownUser {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let ShownUser { row_id, send_id, text } = self;
+        let (row, send) = (told::or_none(row_id.as_ref()), told::or_none(send_id.as_ref()));
+        write!(f, "{text:?} (row {row}, send {send})")
+    }
+}
+
+impl Display for ShownCall {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let ShownCall { id, output } = self;
+        write!(f, "{id} with {output:?}")
+    }
 }
 
 /// What the page has asked of the node.
