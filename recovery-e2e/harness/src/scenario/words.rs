@@ -1,6 +1,7 @@
 //! The vocabulary of the scenarios: the few things that they do and wait for.
 
 mod coord;
+pub mod cursor;
 mod dashboard;
 mod pane;
 pub mod told;

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::cursor::has_reached;
 use super::{seed_three_turns, told};
 use crate::model::Reply;
 use crate::stage::page::Page;
@@ -331,10 +332,10 @@ impl<S: Sight> Mounted<S> {
         loop {
             self.quiet(stage).await?;
             let head = stage.control.head(&self.ws).await?;
-            let head_in_page = serde_json::Value::from(head.as_deref());
+            let reached = has_reached("s.cursor", head.as_deref());
             self.until(
                 "a pane that has caught up with the node",
-                &format!("s.cursor === {head_in_page} && s.queued === null"),
+                &format!("{reached} && s.queued === null"),
             )
             .await?;
             self.quiet(stage).await?;

@@ -4,6 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use serde::Deserialize;
 
+use super::cursor::has_reached;
 use super::{arrived, told};
 use crate::front::{Class, Record};
 use crate::stage::page::Page;
@@ -135,9 +136,9 @@ impl TwoPanes {
 
     /// Waits until both have seen all that the node has published, at the end of a turn.
     pub async fn caught_up(&self, stage: &Stage) -> Result<(), StageError> {
-        let head = serde_json::Value::from(stage.control.head(&self.ws).await?);
-        let at_head =
-            format!("[__e2e, __e2e.peer].every(({{ pane }}) => pane.state().cursor === {head})");
+        let head = stage.control.head(&self.ws).await?;
+        let reached = has_reached("pane.state().cursor", head.as_deref());
+        let at_head = format!("[__e2e, __e2e.peer].every(({{ pane }}) => {reached})");
         self.page.until("two panes that have caught up with the node", &at_head).await?;
         self.quiet(stage).await
     }

@@ -1,0 +1,14 @@
+//! Cursors of a page beside the head of a lane.
+
+/// Holds in a page when its `cursor`, an expression, has come to `head`, the id of the last event
+/// that the node has published, or past it: more may be published while the page is waited for.
+pub fn has_reached(cursor: &str, head: Option<&str>) -> String {
+    match head.and_then(|head| head.split_once('-')) {
+        Some((epoch, number)) => format!(
+            "(([epoch, number]) => epoch === '{epoch}' && Number(number) >= {number})\
+             (({cursor} ?? '').split('-'))"
+        ),
+        // Nothing was published yet.
+        None => "true".to_owned(),
+    }
+}
