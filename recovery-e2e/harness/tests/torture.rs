@@ -168,8 +168,8 @@ fn a_browser_whose_helper_holds_its_pipe_and_outlives_it_is_closed_in_bounded_ti
 fn a_shared_browser_whose_helper_outlives_it_is_an_error_of_the_run() {
     let scratch = Scratch::new();
     let browser = rude_browser(&scratch);
-    let args = ["-s", "rewind-window", "--isolation", "context", "--browser", browser.as_str()];
-    let mut harness = Harness::start(&scratch, &args);
+    let args = ["-s", "rewind-window", "--jobs", "1", "--browser", browser.as_str()];
+    let mut harness = Harness::start(&scratch, &[&args[..], &["--isolation", "context"]].concat());
     harness.wait_for_line("run leak: the browser of worker 0 left behind: process");
     harness.wait_for_line("1 passed, 0 failed");
     assert_eq!(harness.code(), Some(1));
