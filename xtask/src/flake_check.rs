@@ -63,14 +63,20 @@ pub fn run(mut args: Arguments) -> anyhow::Result<()> {
     check("nix run: list", world.e2e(&["list"]))?;
     check("nix run: a scenario", world.e2e(&one))?;
     check("nix run: its controls", world.e2e(&[&one[..], &["--controls"]].concat()))?;
+    let defect = world.folder.join("defect.json");
+    sh.write_file(&defect, DEFECT)?;
     ends_with(
         1,
-        "nix run: a scenario without time",
-        world.e2e(&[&one[..], &["--timeout", "0.001"]].concat()),
+        "nix run: a scenario under a defect",
+        world.e2e(&[&one[..], &["--defect", defect.as_str()]].concat()),
     )?;
     ends_with(2, "nix run: no such scenario", world.e2e(&["run", "-s", "no-such-scenario"]))?;
     check("the lock file is untouched", cmd!(sh, "git diff --exit-code flake.lock"))
 }
+
+/// What `rewind-window` fails under: the defect of its control.
+const DEFECT: &str = r#"[{"asset": "/static/recovery/gate.js",
+    "find": "return state.busy || state.latch;", "replace": "return state.busy;"}]"#;
 
 /// As [`check`], for a command that is to fail, and how.
 fn ends_with(code: i32, name: &'static str, command: Cmd<'_>) -> anyhow::Result<()> {
