@@ -2,7 +2,7 @@
 
 use reqwest::StatusCode;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 use serde_json::{Value, json};
 
 use crate::DEADLINE;
@@ -218,7 +218,7 @@ async fn a_deleted_workstream_ends_at_once_and_panes_are_told_that_it_is_gone() 
 async fn a_stopping_node_ends_its_tools_and_stores_that_it_did() {
     for command in [GENTLE, STUBBORN] {
         let busy = Busy::start(&LONG, &[command]).await;
-        busy.node.signal("TERM");
+        busy.node.signal(Signal::TERM);
         deaths(&busy.processes).await;
         assert_eq!(busy.node.ended().await.code(), Some(0));
 

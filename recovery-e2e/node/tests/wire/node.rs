@@ -6,6 +6,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
@@ -199,7 +200,7 @@ impl Node {
 
     /// Asks the node to stop, and waits until it has.
     pub async fn stop(self) -> ExitStatus {
-        self.signal("TERM");
+        self.signal(Signal::TERM);
         self.ended().await
     }
 
@@ -211,10 +212,9 @@ impl Node {
         self.child.id().expect("the node has ended")
     }
 
-    pub fn signal(&self, name: &str) {
-        let args = ["-s", name, &self.pid().to_string()];
-        let sent = std::process::Command::new("kill").args(args).status().unwrap();
-        assert!(sent.success());
+    pub fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.pid().cast_signed()).unwrap();
+        kill_process(pid, signal).unwrap();
     }
 }
 

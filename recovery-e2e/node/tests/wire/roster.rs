@@ -1,4 +1,5 @@
 use reqwest::Method;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::model::Model;
@@ -65,7 +66,7 @@ async fn a_workstream_appears_once_it_is_loaded_and_a_stop_closes_none() {
     let a = node.create("a").await;
     let mut roster = node.roster("").await;
     let first = roster.past().await;
-    node.signal("TERM");
+    node.signal(Signal::TERM);
     assert_eq!(kinds(&roster.rest().await), [""; 0]);
     assert_eq!(node.ended().await.code(), Some(0));
 

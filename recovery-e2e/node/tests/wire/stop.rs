@@ -1,4 +1,5 @@
 use reqwest::StatusCode;
+use rustix::process::Signal;
 use serde_json::json;
 
 use crate::node::{Folder, Node, client};
@@ -44,7 +45,7 @@ async fn a_killed_node_loses_nothing_committed_and_its_cursors_are_never_current
 
 #[tokio::test]
 async fn a_stopping_node_keeps_what_had_arrived_ends_its_streams_and_exits_with_0() {
-    for signal in ["TERM", "INT"] {
+    for signal in [Signal::TERM, Signal::INT] {
         let (node, mut model, folder) = Node::with_model(&[]).await;
         let ws = node.create("a").await;
         let mut pane = node.pane(&ws, "").await;
