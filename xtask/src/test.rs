@@ -35,7 +35,10 @@ pub fn run(mut args: Arguments) -> anyhow::Result<()> {
     // The tests that plain `cargo test` leaves out need just these.
     check(
         "unit, wire and whole-run tests",
-        cmd!(sh, "{cargo} test --locked --workspace {features...} -- --include-ignored"),
+        cmd!(
+            sh,
+            "{cargo} test --locked --no-fail-fast --workspace {features...} -- --include-ignored"
+        ),
     )?;
     let harness = &built.harness;
     check("the e2e suite", cmd!(sh, "{harness} run --out target/e2e"))?;
