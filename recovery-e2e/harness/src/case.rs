@@ -26,6 +26,9 @@ use crate::stage::{Ground, Stage, StageConfig, StageError};
 use crate::verdict::{Outcome, Stamp, Verdict, conclude, judge_control};
 use crate::watching::{Pause, Watching};
 
+/// How long a page that something broke on may take to be looked at once more.
+const LAST_LOOK: Duration = Duration::from_secs(10);
+
 /// What all cases of a run have in common.
 pub struct Common {
     /// The browser to start.
@@ -205,7 +208,7 @@ async fn on_a_stage(
     let told = told.map_err(|verdict| misfit(&stage).map_or(verdict, broken));
     if told.is_err() {
         // Whatever broke may have taken the page with it; then there is nothing to show.
-        let _ = stage.screenshot("failure").await;
+        let _ = tokio::time::timeout(LAST_LOOK, stage.screenshot("failure")).await;
     }
     if let Some((pause, print)) = &common.pause
         && let Some(why) = why_bad(&told, &stage, job)

@@ -100,6 +100,23 @@ fn a_story_without_an_end_is_ended_by_its_timeout() {
     scratch.assert_no_temp_is_left();
 }
 
+#[test]
+#[ignore = "needs a browser: cargo xtask test"]
+fn a_browser_that_hangs_is_killed_with_its_case_be_it_shared_or_not() {
+    for isolation in ["process", "context"] {
+        let scratch = Scratch::new();
+        let args = ["--torture", "-s", "torture-freeze", "--timeout", "1"];
+        let isolation = ["--isolation", isolation];
+        let mut harness = Harness::start(&scratch, &[&args[..], &isolation].concat());
+        harness.wait_for_line("0 passed, 1 failed");
+        assert_eq!(harness.code(), Some(1));
+        let results = results(&scratch);
+        assert_ended(&results, "torture-freeze", Outcome::Error, "the scenario ran longer than");
+        assert_strictly_readable(&scratch, 1);
+        scratch.assert_no_temp_is_left();
+    }
+}
+
 /// How much the node of the next test prints, and how much it writes into its folder, in MiB.
 const MIB: u64 = 200;
 

@@ -1,7 +1,9 @@
 //! Cases that break on purpose, each in its own way, to see what the runner makes of them:
 //! `run --torture` runs them in place of the catalogue's.
 
-use rustix::process::{Pid, Signal, kill_process};
+use std::future::pending;
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::{Scenario, Story};
 use crate::stage::{Stage, StageError};
@@ -11,9 +13,10 @@ use crate::verdict::Stamp;
 const FLOOD_MIB: u32 = 200;
 
 /// All of them.
-pub const TORTURE: [&Scenario; 6] = [
+pub const TORTURE: [&Scenario; 7] = [
     &torture("torture-panic", "a panic is an error of its case", |_| Box::pin(panics())),
-    &torture("torture-hang", "a story without an end is ended", |_| Box::pin(kill(None))),
+    &torture("torture-hang", "a story without an end is ended", |_| Box::pin(pending())),
+    &torture("torture-freeze", "a browser that hangs is killed", |stage| Box::pin(freeze(stage))),
     &torture("torture-text", "no text breaks a report", |stage| Box::pin(odd_texts(stage))),
     &torture("torture-flood", "what a page prints is bounded", |stage| Box::pin(flood(stage))),
     &torture("torture-node", "a node that dies is an error of its case", |stage| {
@@ -75,5 +78,16 @@ async fn kill(part: Option<u32>) -> Result<Stamp, StageError> {
         // That it has ended already is told as well.
         let _ = kill_process(pid, Signal::KILL);
     }
-    std::future::pending().await
+    pending().await
+}
+
+/// Stops the browser, whatever of it runs under its pages too, and waits for an answer of it.
+async fn freeze(stage: &mut Stage) -> Result<Stamp, StageError> {
+    let page = stage.open("/").await?;
+    if let Some(pid) = stage.browser_pid().and_then(|pid| Pid::from_raw(pid.cast_signed())) {
+        // That it has ended already is told as well.
+        let _ = kill_process_group(pid, Signal::STOP);
+    }
+    page.eval::<bool>("an answer", "true").await?;
+    Ok(Stamp::ready("TORTURE"))
 }

@@ -1,5 +1,7 @@
 //! What a case has of a browser: one of its own, or a context in one that serves others after it.
 
+use std::time::Duration;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -7,8 +9,12 @@ use tempfile::TempDir;
 
 use crate::children::Children;
 use crate::deaths::Deaths;
+use crate::edge::EdgeMissed;
 use crate::hygiene::Inventory;
 use crate::stage::browser::{Browser, BrowserConfig, BrowserError, Context};
+
+/// How long a browser may take to end a context. One that takes longer serves no other case.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What of the browser a case shares with no other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
@@ -71,6 +77,17 @@ impl SharedBrowser {
         let own = BrowserConfig { folder: &path, children: &children, ..*config };
         let browser = Browser::launch(own).await?;
         Ok(Box::new(SharedBrowser { browser, children, folder, path }))
+    }
+
+    /// Ends what a case had of it, within [`PATIENCE`].
+    async fn give_up(&self, context: Context) -> Result<(), BrowserError> {
+        let end = tokio::time::timeout(PATIENCE, self.browser.end_context(context));
+        end.await.map_err(|_| EdgeMissed {
+            edge: "the end of a context".to_owned(),
+            deadline: PATIENCE,
+            saw: "no answer".to_owned(),
+        })??;
+        Ok(self.browser.log_to(&self.path.join("browser.log"))?)
     }
 
     /// Ends it, and names what it has left behind, if it has; that is cleared.
@@ -156,8 +173,11 @@ impl Seat {
         if shared.children.deaths.heard().is_some() {
             return Ok(Some(shared));
         }
-        shared.browser.end_context(context).await?;
-        shared.browser.log_to(&shared.path.join("browser.log"))?;
+        if let Err(error) = shared.give_up(context).await {
+            // What it has left behind is less than that it does not obey.
+            shared.end().await;
+            return Err(error);
+        }
         Ok(Some(shared))
     }
 }
