@@ -126,14 +126,20 @@ fn some_of(pressure: &str) -> Option<(f64, Duration)> {
     Some((mean / 100.0, Duration::from_micros(field("total=")?.parse().ok()?)))
 }
 
-/// What the machine has, or what the limit of this process's control group leaves of it.
+/// What the machine has, or what a container's limit leaves of it; none where it cannot be read.
 fn free() -> Option<u64> {
     let mut system = System::new();
     system.refresh_memory_specifics(MemoryRefreshKind::nothing().with_ram());
-    // Where the memory cannot be read, it has none at all.
-    let available = (system.total_memory() > 0).then(|| system.available_memory());
-    let left = system.cgroup_limits().map(|group| group.free_memory);
-    available.into_iter().chain(left).min()
+    let total = system.total_memory();
+    let limits = (total > 0).then(|| system.cgroup_limits()).flatten();
+    let left = limits.and_then(|group| left_of(total, group.total_memory, group.rss));
+    (total > 0).then(|| system.available_memory()).into_iter().chain(left).min()
+}
+
+/// What a limit below the machine's memory leaves beside what processes hold. Files in memory do
+/// not count: they give way.
+fn left_of(total: u64, limit: u64, held: u64) -> Option<u64> {
+    (limit < total).then(|| limit.saturating_sub(held))
 }
 
 #[cfg(test)]
@@ -179,6 +185,13 @@ mod tests {
         assert_eq!(some_of(""), None);
         let strain = Look::now().strain();
         assert!(strain.free.is_some_and(|free| free > 0) && strain.cores > 0, "{strain}");
+    }
+
+    #[test]
+    fn a_limit_counts_only_where_it_is_below_what_the_machine_has() {
+        assert_eq!(left_of(8 << 30, 2 << 30, 1 << 30), Some(1 << 30));
+        assert_eq!(left_of(8 << 30, 2 << 30, 3 << 30), Some(0));
+        assert_eq!(left_of(8 << 30, 8 << 30, 7 << 30), None, "none: sysinfo tells the machine's");
     }
 
     proptest! {
