@@ -21,7 +21,7 @@ use crate::plan::Job;
 use crate::redact::Redactor;
 use crate::report::{Conditions, VERDICT_FILE, write_verdict_file};
 use crate::stage::clock::PageSettings;
-use crate::stage::seat::{Isolation, SharedBrowser, Wanted};
+use crate::stage::seat::{Isolation, Leaks, SharedBrowser, Wanted};
 use crate::stage::{Ground, Stage, StageConfig, StageError};
 use crate::verdict::{Outcome, Stamp, Verdict, conclude, judge_control};
 use crate::watching::{Pause, Watching};
@@ -35,6 +35,8 @@ pub struct Common {
     pub browser: BrowserInfo,
     /// What of the browser a case has to itself.
     pub isolation: Isolation,
+    /// What browsers that served several cases have left behind.
+    pub leaks: Leaks,
     /// The node to start.
     pub node: Utf8PathBuf,
     /// How the page of a first repeat is set up.
@@ -159,7 +161,9 @@ async fn on_a_stage(
 ) -> (Verdict, Ground, Inventory) {
     let wanted = match common.isolation {
         Isolation::Process => Wanted::Own,
-        Isolation::Context => Wanted::Context { browser: shared.take(), temp: &common.temp },
+        Isolation::Context => {
+            Wanted::Context { browser: shared.take(), temp: &common.temp, leaks: &common.leaks }
+        }
     };
     let config = StageConfig {
         port: 0,

@@ -27,6 +27,7 @@ use crate::report::terminal::{self, Layout};
 use crate::report::{self, Summary};
 use crate::stage::browser;
 use crate::stage::clock::PageSettings;
+use crate::stage::seat::Leaks;
 use crate::temp::{self, run_id};
 use crate::watching::Pause;
 use crate::{defect, descendants, lifeline, out, serve};
@@ -131,6 +132,7 @@ async fn work(
         common: Common {
             browser,
             isolation: args.isolation,
+            leaks: Leaks::default(),
             node,
             page,
             temp: rites.temp.clone(),
@@ -145,7 +147,6 @@ async fn work(
         admission: Admission::new(Look::strain),
         waiting: Mutex::new(jobs.into()),
         begin,
-        leaks: Mutex::default(),
         retries: args.retries,
         fail_fast: args.fail_fast,
         first_bad: OnceLock::new(),

@@ -29,8 +29,6 @@ pub struct Pool {
     pub retries: u32,
     /// Whether no case is begun any more after a bad one.
     pub fail_fast: bool,
-    /// What browsers that served several cases have left behind.
-    pub leaks: Mutex<Vec<String>>,
     /// The first bad case.
     pub first_bad: OnceLock<String>,
     /// Cancelled when the run is to end early.
@@ -68,7 +66,7 @@ pub async fn run(pool: Arc<Pool>, slots: u32) -> Result<(Option<Stop>, Vec<Strin
             Err(panic) => std::panic::resume_unwind(panic.into_panic()),
         }
     }
-    Ok((pool.stopped(), std::mem::take(&mut *lock(&pool.leaks))))
+    Ok((pool.stopped(), pool.common.leaks.take()))
 }
 
 async fn work(pool: Arc<Pool>, slot: u32) -> Result<(), AppendError> {
@@ -91,7 +89,7 @@ async fn work(pool: Arc<Pool>, slot: u32) -> Result<(), AppendError> {
         }
         (pool.watch)(slot, Progress::Ended(&view));
     }
-    pool.retire(&mut worker).await;
+    retire(&mut worker).await;
     Ok(())
 }
 
@@ -100,6 +98,13 @@ struct Worker {
     slot: u32,
     /// The browser that its next case may have a context in.
     browser: Option<Box<SharedBrowser>>,
+}
+
+/// Ends a worker's browser: it has served its last case, or one that may have harmed it.
+async fn retire(worker: &mut Worker) {
+    if let Some(browser) = worker.browser.take() {
+        browser.end().await;
+    }
 }
 
 /// Runs a case until it is good or has been tried often enough: the attempts before the last, and
@@ -120,7 +125,7 @@ async fn attempts(
         let result = case::run(&pool.common, job, attempt, &mut worker.browser).await;
         pool.journal.append(&Event::Finished(result.clone()))?;
         if result.outcome.is_bad() {
-            pool.retire(worker).await;
+            retire(worker).await;
         }
         let again = attempt <= pool.retries && !pool.interrupt.is_cancelled();
         if !again || !result.outcome.is_bad() {
@@ -138,15 +143,6 @@ impl Pool {
         self.interrupt.cancelled().await;
         if self.common.pause.as_ref().is_some_and(|(pause, _)| pause.is_held()) {
             std::future::pending().await
-        }
-    }
-
-    /// Ends a worker's browser: it has served its last case, or one that may have harmed it.
-    async fn retire(&self, worker: &mut Worker) {
-        let Some(browser) = worker.browser.take() else { return };
-        if let Some(leak) = browser.end().await {
-            let slot = worker.slot;
-            lock(&self.leaks).push(format!("the browser of worker {slot} left behind: {leak}"));
         }
     }
 

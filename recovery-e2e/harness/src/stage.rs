@@ -192,11 +192,23 @@ impl Stage {
             Seat::take(wanted, config)
         });
         let (node, seat) = tokio::join!(node, OptionFuture::from(seat));
-        let (node, seat) = (node?, seat.transpose()?);
+        let stands = node.map_err(StageError::from).and_then(|node| {
+            let control = Control::new(node.control_socket())?;
+            Ok((node, control))
+        });
+        let ((node, control), seat) = match (stands, seat) {
+            (Ok(stands), seat) => (stands, seat.transpose()?),
+            (Err(error), seat) => {
+                if let Some(Ok(seat)) = seat {
+                    seat.end().await;
+                }
+                return Err(error);
+            }
+        };
         front.point_at(node.address());
         Ok(Stage {
             wire: Wire::new(node.address(), node.login().token()),
-            control: Control::new(node.control_socket())?,
+            control,
             front,
             model,
             scripts: Vec::new(),

@@ -187,11 +187,32 @@ fn a_shared_browser_whose_helper_outlives_it_is_an_error_of_the_run() {
     let browser = rude_browser(&scratch);
     let args = ["-s", "rewind-window", "--jobs", "1", "--browser", browser.as_str()];
     let mut harness = Harness::start(&scratch, &[&args[..], &["--isolation", "context"]].concat());
-    harness.wait_for_line("run leak: the browser of worker 0 left behind: process");
+    harness.wait_for_line("run leak: a shared browser left behind: process");
     harness.wait_for_line("1 passed, 0 failed");
     assert_eq!(harness.code(), Some(1));
     let junit = fs::read_to_string(scratch.out().join("junit.xml")).unwrap();
     assert!(junit.contains("name=\"run leak\""), "{junit}");
+    scratch.assert_no_temp_is_left();
+}
+
+#[test]
+#[ignore = "needs a browser: cargo xtask test"]
+fn what_a_shared_browser_leaves_is_told_also_when_the_stage_breaks() {
+    let scratch = Scratch::new();
+    let browser = rude_browser(&scratch);
+    let node = std::env::var("E2E_NODE").expect("`cargo xtask test` sets E2E_NODE");
+    let starts = scratch.path().join("starts");
+    // The pre-flight has the first node, the first case the second.
+    let script = format!(
+        "echo >> '{starts}'; [ $(wc -l < '{starts}') -lt 3 ] || exit 3\nexec '{node}' \"$@\""
+    );
+    let node = scratch.program("breaking-node", &script);
+    let cases = ["-s", "rewind-window", "--repeat-each", "2", "--jobs", "1"];
+    let stand = ["--isolation", "context", "--browser", browser.as_str(), "--node", node.as_str()];
+    let mut harness = Harness::start(&scratch, &[cases, stand].concat());
+    harness.wait_for_line("run leak: a shared browser left behind: process");
+    harness.wait_for_line("1 passed, 1 failed");
+    assert_eq!(harness.code(), Some(1));
     scratch.assert_no_temp_is_left();
 }
 

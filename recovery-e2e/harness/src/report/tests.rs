@@ -92,7 +92,8 @@ fn the_exit_code_is_zero_only_for_a_whole_run_whose_cases_are_all_good() {
 
 /// The same, but two browsers left something behind.
 fn leaking(mut summary: Summary) -> Summary {
-    let leaks = [0, 1].map(|slot| format!("the browser of worker {slot} left behind: 7 sleep"));
+    let leaks =
+        [7, 8].map(|pid| format!("a shared browser left behind: process {pid} sleep still runs"));
     summary.finished.as_mut().unwrap().leaks = leaks.into();
     summary
 }
@@ -102,7 +103,7 @@ fn what_a_shared_browser_has_left_behind_is_one_trouble_of_the_run() {
     let told = leaking(summary(&[("a", None, Outcome::Ready, None)])).troubles();
     assert_eq!(told.len(), 1);
     assert_eq!((told[0].name.as_str(), told[0].outcome), ("run leak", Outcome::Error));
-    let both = told[0].reason.contains("worker 0") && told[0].reason.contains("worker 1");
+    let both = told[0].reason.contains("7 sleep") && told[0].reason.contains("8 sleep");
     assert!(both, "{}", told[0].reason);
 }
 

@@ -271,6 +271,11 @@ impl Browser {
         }
     }
 
+    /// Adds a line of the harness to what it prints.
+    pub fn note(&self, line: &str) {
+        self.log.line(line);
+    }
+
     /// What it prints from now on goes to `path`.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! What a case has of a browser: one of its own, or a context in one that serves others after it.
 
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -47,16 +48,35 @@ pub enum Wanted<'a> {
         browser: Option<Box<SharedBrowser>>,
         /// The folder in which a new one gets a folder that outlives the case.
         temp: &'a Utf8Path,
+        /// Where it is told what a browser has left behind at its end.
+        leaks: &'a Leaks,
     },
 }
 
-/// A browser that serves one case after the other. Dropping it kills all of its processes.
+/// What shared browsers have left behind, a sentence each. Clones are the same list.
+#[derive(Clone, Debug, Default)]
+pub struct Leaks(Arc<Mutex<Vec<String>>>);
+
+impl Leaks {
+    /// All of it; then there is none.
+    pub fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<String>> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// A browser that serves one case after the other. Dropping it kills all of its processes; only
+/// [`SharedBrowser::end`] tells what they leave behind.
 pub struct SharedBrowser {
     browser: Browser,
     children: Children,
     folder: TempDir,
     /// Of `folder`.
     path: Utf8PathBuf,
+    leaks: Leaks,
 }
 
 /// What a case has of a browser.
@@ -71,12 +91,14 @@ impl SharedBrowser {
     async fn launch(
         config: &BrowserConfig<'_>,
         temp: &Utf8Path,
+        leaks: &Leaks,
     ) -> Result<Box<SharedBrowser>, BrowserError> {
         let (folder, path) = folder_in(temp).map_err(BrowserError::Folder)?;
         let children = Children::new().map_err(BrowserError::Folder)?;
         let own = BrowserConfig { folder: &path, children: &children, ..*config };
         let browser = Browser::launch(own).await?;
-        Ok(Box::new(SharedBrowser { browser, children, folder, path }))
+        let leaks = leaks.clone();
+        Ok(Box::new(SharedBrowser { browser, children, folder, path, leaks }))
     }
 
     /// Ends what a case had of it, within [`PATIENCE`].
@@ -90,9 +112,15 @@ impl SharedBrowser {
         Ok(self.browser.log_to(&self.path.join("browser.log"))?)
     }
 
-    /// Ends it, and names what it has left behind, if it has; that is cleared.
-    pub async fn end(self: Box<Self>) -> Option<String> {
-        let SharedBrowser { browser, children, folder, path } = *self;
+    /// Makes a context for a case; what it prints from now on goes to `log`.
+    async fn receive(&self, log: &Utf8Path) -> Result<Context, BrowserError> {
+        self.browser.log_to(log)?;
+        self.browser.new_context().await
+    }
+
+    /// Ends it, and tells what it has left behind, if it has; that is cleared.
+    pub async fn end(self: Box<Self>) {
+        let SharedBrowser { browser, children, folder, path, leaks } = *self;
         let (of_browser, in_folder) = (children.clone(), path.clone());
         let held = tokio::task::spawn_blocking(move || Inventory::take(&of_browser, &in_folder));
         let held = held.await.unwrap_or_default();
@@ -104,7 +132,8 @@ impl SharedBrowser {
             left.clear();
             left.holding().told()
         });
-        left.await.unwrap_or_else(|error| Some(format!("nobody knows what: {error}")))
+        let left = left.await.unwrap_or_else(|error| Some(format!("nobody knows what: {error}")));
+        leaks.lock().extend(left.map(|left| format!("a shared browser left behind: {left}")));
     }
 }
 
@@ -122,19 +151,43 @@ impl Seat {
         wanted: Wanted<'_>,
         config: BrowserConfig<'_>,
     ) -> Result<Seat, BrowserError> {
-        let (shared, temp) = match wanted {
+        let (shared, temp, leaks) = match wanted {
             Wanted::Own => return Ok(Seat::Own(Box::new(Browser::launch(config).await?))),
-            Wanted::Context { browser, temp } => (browser, temp),
+            Wanted::Context { browser, temp, leaks } => (browser, temp, leaks),
         };
-        let shared = match shared {
-            Some(shared) if shared.children.deaths.heard().is_none() => {
-                shared.browser.log_to(config.log)?;
-                shared
+        let death = shared.as_ref().and_then(|shared| shared.children.deaths.heard());
+        let (shared, context) = match (shared, &death) {
+            (Some(shared), None) => {
+                let context = shared.receive(config.log).await;
+                (shared, context)
             }
-            _ => SharedBrowser::launch(&config, temp).await?,
+            (dead, _) => {
+                if let Some(dead) = dead {
+                    dead.end().await;
+                }
+                let shared = SharedBrowser::launch(&config, temp, leaks).await?;
+                if let Some(death) = death {
+                    shared.browser.note(&format!("before this one, {death}"));
+                }
+                let context = shared.browser.new_context().await;
+                (shared, context)
+            }
         };
-        let context = shared.browser.new_context().await?;
-        Ok(Seat::Context(shared, context))
+        match context {
+            Ok(context) => Ok(Seat::Context(shared, context)),
+            Err(error) => {
+                shared.end().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends all of the browser, whoever else might have it.
+    pub(super) async fn end(self) {
+        match self {
+            Seat::Own(browser) => browser.close().await,
+            Seat::Context(shared, _) => shared.end().await,
+        }
     }
 
     /// The browser.
@@ -174,7 +227,6 @@ impl Seat {
             return Ok(Some(shared));
         }
         if let Err(error) = shared.give_up(context).await {
-            // What it has left behind is less than that it does not obey.
             shared.end().await;
             return Err(error);
         }
