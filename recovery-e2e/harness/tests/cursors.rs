@@ -20,6 +20,8 @@ async fn a_page_has_caught_up_when_its_cursor_is_at_the_head_or_past_it_in_the_s
         ("'00cd-9'", Some("00ab-4"), false),
         ("null", Some("00ab-4"), false),
         ("undefined", Some("00ab-4"), false),
+        ("'other'", Some("other"), true),
+        ("'another'", Some("other"), false),
         ("null", None, true),
         ("'00ab-4'", None, true),
     ] {

@@ -22,6 +22,7 @@ async fn open_stream(stand: &Stand) -> (Peer, Peer) {
     (browser, upstream)
 }
 
+// It would fail of ports that are chosen here, or shared: the kernel gives each once.
 #[tokio::test]
 async fn fronts_that_start_at_once_have_a_port_each_and_none_that_is_taken() {
     let listener = || std::net::TcpListener::bind("127.0.0.1:0").unwrap();
