@@ -78,6 +78,14 @@ fn clean(value: Value, redactor: &Redactor) -> Value {
     }
 }
 
+/// Whether what lies at `path` lies below `root`, links followed.
+///
+/// # Errors
+/// When one of them is not there or cannot be seen.
+pub fn lies_below(root: &Utf8Path, path: &Utf8Path) -> io::Result<bool> {
+    Ok(path.canonicalize_utf8()?.starts_with(root.canonicalize_utf8()?))
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -5,6 +5,7 @@ use std::{fs, io};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::files;
 use crate::journal::{
     self, AppendError, CaseView, Event, Journal, JournalError, JournalView, Part, RunFinished,
     RunInfo, RunStarted, ShardRun,
@@ -143,7 +144,7 @@ fn fit(sources: &[Source], partial: bool) -> Result<(), MergeError> {
     let first = sources.first().ok_or(MergeError::Nothing)?;
     let shards = first.view.run.plan.shards;
     for (at, source) in sources.iter().enumerate() {
-        if let Some(what) = difference(first, source) {
+        if let Some(what) = difference(first, source).or_else(|| way_out(source)) {
             return Err(MergeError::Foreign { dir: source.dir.clone(), what });
         }
         if let Some(twin) = sources[..at].iter().find(|other| other.shard == source.shard) {
@@ -176,6 +177,14 @@ fn difference(first: &Source, other: &Source) -> Option<String> {
     differing.map(|((fact, ours), (_, theirs))| {
         format!("its {fact} is {theirs}, and that of {} is {ours}", first.dir)
     })
+}
+
+/// A case whose folder lies elsewhere: its files are not the shard's.
+fn way_out(Source { dir, view, .. }: &Source) -> Option<String> {
+    // What cannot be seen is told by the copy.
+    let is_outside = |at: Utf8PathBuf| files::lies_below(dir, &at).is_ok_and(|is_below| !is_below);
+    let seen = view.cases.iter().find(|seen| is_outside(dir.join(&seen.case.dir)))?;
+    Some(format!("the folder of {} leads out of it", seen.case.id))
 }
 
 /// Whether what stands at `out` can be replaced without touching a source.

@@ -252,6 +252,16 @@ fn a_journal_that_tells_what_cannot_be_is_refused_with_its_line() {
 }
 
 #[test]
+fn a_plan_of_more_shards_than_there_can_be_is_refused() {
+    for shards in [0, 1001, u32::MAX] {
+        let mut begin = run_started(&["a"]);
+        begin.run.plan.shards = shards;
+        let refused = parse(&bytes_of(&begin, &[])).unwrap_err();
+        assert!(matches!(refused, Refusal::Line(1, what) if what.contains("1 to 1000 shards")));
+    }
+}
+
+#[test]
 fn the_last_attempt_decides_and_those_before_are_kept() {
     let attempt =
         |n: u32, outcome| Event::Finished(CaseResult { attempt: n, ..result("a", outcome, None) });

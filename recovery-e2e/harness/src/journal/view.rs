@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::event::{
     Case, CaseResult, Event, RunFinished, RunInfo, RunStarted, Started, Stop, VERSION,
 };
+use crate::plan::MAX_SHARDS;
 use crate::verdict::Outcome;
 
 /// The longest first line that is looked at to tell a journal of ours from another file, in bytes:
@@ -156,6 +157,10 @@ pub(super) fn parse(text: &[u8]) -> Result<JournalView, Refusal> {
         Ok(_) => return Err(Refusal::NotOurs),
         Err(error) => return Err(Refusal::Line(1, error.to_string())),
     };
+    if !(1..=MAX_SHARDS).contains(&run.plan.shards) {
+        let what = format!("a plan has 1 to {MAX_SHARDS} shards, and not {}", run.plan.shards);
+        return Err(Refusal::Line(1, what));
+    }
     let mut reading = Reading::of(cases).map_err(|what| Refusal::Line(1, what))?;
     for (line, number) in lines.zip(2..) {
         match serde_json::from_slice(line) {

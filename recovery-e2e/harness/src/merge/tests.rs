@@ -60,6 +60,19 @@ fn shards_are_joined_each_case_once_with_its_artifacts() {
 }
 
 #[test]
+fn a_shard_with_a_case_that_lies_elsewhere_is_refused_and_nothing_of_it_is_copied() {
+    let (_dir, dir) = temp_dir();
+    let dirs = shards(&dir);
+    let (secret, case) = (dir.join("secret"), dirs[1].join("scenarios/case-2"));
+    fs::rename(&case, &secret).unwrap();
+    std::os::unix::fs::symlink(&secret, &case).unwrap();
+    let out = dir.join("whole");
+    let refused = merge(&dirs, &out, false).unwrap_err().to_string();
+    assert!(refused.contains("the folder of case-2 leads out of it"), "{refused}");
+    assert!(!out.exists());
+}
+
+#[test]
 fn a_missing_a_doubled_and_a_foreign_shard_are_refused_by_name_with_nothing_written() {
     let (_dir, dir) = temp_dir();
     let dirs = shards(&dir);

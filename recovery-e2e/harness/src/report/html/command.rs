@@ -1,23 +1,31 @@
 //! The commands that come to the same again.
 
-use super::super::VERDICT_FILE;
+use camino::Utf8Path;
+
+use super::super::{VERDICT_FILE, text};
 use crate::journal::{Case, CaseResult, Part, RunInfo};
 use crate::report::Summary;
 use crate::stage::clock::Clock;
 use crate::stage::seat::Isolation;
 
+/// In place of a command that cannot be told in a line.
+const UNTOLD: &str = "(its arguments cannot be told in a line; the journal has them)";
+
 /// What is typed in a checkout.
 const PROGRAM: [&str; 3] = ["cargo", "xtask", "e2e"];
 
-/// The run again, with the same choices.
+/// The run again, with the same choices, also those that were not made on its command line.
 pub fn of_run(run: &RunInfo) -> String {
     let given = run.args.iter().map(String::as_str);
     let given: Vec<_> = given.skip_while(|arg| *arg == "run").collect();
+    // A verdict that is repeated brings both.
+    if given.first() == Some(&"repeat") {
+        return line(given.into_iter());
+    }
     let seed = run.seed.to_string();
-    // A verdict that was repeated has a seed of its own.
-    let has_seed = option(run, "--seed").is_some() || given.first() == Some(&"repeat");
-    let more = if has_seed { vec![] } else { vec!["--seed", &seed] };
-    line(given.into_iter().chain(more))
+    let chosen = [("--browser", &*run.browser.path), ("--seed", &*seed)];
+    let more = chosen.into_iter().filter(|(name, _)| option(run, name).is_none());
+    line(given.into_iter().chain(more.flat_map(|(name, value)| [name, value])))
 }
 
 /// An attempt at a case again, with the same choices.
@@ -26,11 +34,14 @@ pub fn of_run(run: &RunInfo) -> String {
 pub fn of_attempt(summary: &Summary, case: &Case, result: &CaseResult) -> String {
     let has_verdict = result.artifacts.iter().any(|path| path.file_name() == Some(VERDICT_FILE));
     if has_verdict {
-        return line(["repeat", case.attempt_dir(result.attempt).as_str()].into_iter());
+        let dir = case.attempt_dir(result.attempt);
+        // Not to be taken for an option.
+        let dir = if dir.as_str().starts_with('-') { Utf8Path::new(".").join(dir) } else { dir };
+        return line(["repeat", dir.as_str()].into_iter());
     }
     let run = run_of(summary, case);
     let seed = run.seed.wrapping_add(case.repeat.unwrap_or(1).saturating_sub(1)).to_string();
-    let mut words = vec!["-s", &*case.scenario, "--seed", &seed];
+    let mut words = vec!["-s", &*case.scenario, "--browser", &*run.browser.path, "--seed", &seed];
     if case.control.is_some() {
         words.push("--controls");
     }
@@ -64,9 +75,13 @@ fn option<'a>(run: &'a RunInfo, name: &str) -> Option<&'a str> {
     }
 }
 
+/// The words as a shell takes them apart again. A command that would not stand whole, or not as it
+/// was given, is none: a person may paste what stands here.
 fn line<'a>(words: impl Iterator<Item = &'a str>) -> String {
-    let words = PROGRAM.into_iter().chain(words);
-    words.map(quoted).collect::<Vec<_>>().join(" ")
+    let words: Vec<_> = PROGRAM.into_iter().chain(words).collect();
+    let line = words.iter().copied().map(quoted).collect::<Vec<_>>().join(" ");
+    let is_whole = words.iter().all(|word| text::line(word) == *word) && text::line(&line) == line;
+    if is_whole { line } else { UNTOLD.to_owned() }
 }
 
 /// `word` as a shell takes it for one word and nothing else.
@@ -94,11 +109,18 @@ mod tests {
     #[test]
     fn a_run_is_repeated_with_its_arguments_and_the_seed_that_it_had() {
         for (args, expected) in [
-            (&[][..], "cargo xtask e2e --seed 7"),
-            (&["run", "-s", "rewind-*"], "cargo xtask e2e -s 'rewind-*' --seed 7"),
-            (&["--seed", "7"], "cargo xtask e2e --seed 7"),
+            (&[][..], "cargo xtask e2e --browser /opt/chromium --seed 7"),
+            (
+                &["run", "-s", "rewind-*"],
+                "cargo xtask e2e -s 'rewind-*' --browser /opt/chromium --seed 7",
+            ),
+            (&["--seed", "7", "--browser=/b"], "cargo xtask e2e --seed 7 --browser=/b"),
             (&["repeat", "out/restart"], "cargo xtask e2e repeat out/restart"),
-            (&["--seed=7", "--out", "it's"], r"cargo xtask e2e --seed=7 --out 'it'\''s'"),
+            // What is cleaned or cut behind the quotes could end them.
+            (&["-s", "a\u{1b}", "0", "; touch x #"], UNTOLD),
+            (&["-s", "a\nb"], UNTOLD),
+            (&["-s", &"x'".repeat(600)], UNTOLD),
+            (&["--seed=7", "--browser", "it's"], r"cargo xtask e2e --seed=7 --browser 'it'\''s'"),
         ] {
             assert_eq!(of_run(&run(args)), expected);
         }
@@ -112,7 +134,7 @@ mod tests {
         let (case, mut end) = (seen.case.clone(), seen.result.clone());
         summary.run.args = vec!["--defect=x.json".to_owned()];
         summary.run.isolation = Isolation::Context;
-        let by_name = "cargo xtask e2e -s rewind-window --seed 9 --controls --isolation context \
+        let by_name = "cargo xtask e2e -s rewind-window --browser /opt/chromium --seed 9 --controls --isolation context \
                        --defect x.json";
         assert_eq!(of_attempt(&summary, &case, &end), by_name);
         end.artifacts.push("target/e2e/scenarios/a#3/verdict.json".into());
@@ -128,7 +150,8 @@ mod tests {
         let mut case = case("a", None);
         case.shard = 2;
         let end = &summary.cases[0].result;
-        let expected = "cargo xtask e2e -s rewind-window --seed 20 --clock real";
+        let expected =
+            "cargo xtask e2e -s rewind-window --browser /opt/chromium --seed 20 --clock real";
         assert_eq!(of_attempt(&summary, &case, end), expected);
     }
 }

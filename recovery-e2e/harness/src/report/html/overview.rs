@@ -164,7 +164,9 @@ fn clock(clock: Clock) -> &'static str {
 /// When the run began, for a machine and for a person.
 fn started(run: &RunInfo) -> (String, String) {
     let form = format_description!("[year]-[month]-[day] [hour]:[minute]:[second] UTC");
-    let at = run.started_at.to_offset(time::UtcOffset::UTC);
+    // A journal of others may name a time that has no like in UTC.
+    let utc = run.started_at.checked_to_offset(time::UtcOffset::UTC);
+    let at = utc.unwrap_or(run.started_at);
     (at.format(&Rfc3339).unwrap_or_default(), at.format(form).unwrap_or_default())
 }
 

@@ -171,7 +171,10 @@ fn what_is_wrong_with_the_run_is_told_at_the_top_also_when_all_cases_are_ready()
         .filter(|node| node.has_tag_name("tr"))
         .map(content)
         .collect();
-    assert_eq!(rows[1], "1/212.5 s1.9 s11cargo xtask e2e --jobs 2 --seed 11");
+    assert_eq!(
+        rows[1],
+        "1/212.5 s1.9 s11cargo xtask e2e --jobs 2 --browser /opt/chromium --seed 11"
+    );
     assert_eq!(rows[2], "2/2missing");
 }
 
@@ -253,6 +256,29 @@ fn a_request_that_was_open_when_the_run_was_killed_is_drawn_from_the_counters() 
     let (_dir, out) = out_folder(&run, &closed, &counters.concat());
     let page = page_of(&run, &out);
     assert!(page.contains("<title>events #2, arrived at 90 ms: still open</title>"), "{page}");
+}
+
+#[test]
+fn a_trace_that_lies_elsewhere_is_not_read() {
+    let (_dir, out) = temp_dir();
+    let summary = summary(&[("a", None, Outcome::Failed, None)]);
+    let elsewhere = out.join("elsewhere");
+    fs::create_dir_all(elsewhere.join("scenarios/a")).unwrap();
+    let request = request(1, Class::History, 1.0, serde_json::json!({}));
+    fs::write(elsewhere.join("scenarios/a/requests.jsonl"), format!("{request}\n")).unwrap();
+    let run = out.join("run");
+    fs::create_dir(&run).unwrap();
+    std::os::unix::fs::symlink(elsewhere.join("scenarios"), run.join("scenarios")).unwrap();
+    let page = page_of(&summary, &run);
+    assert!(page.contains("its folder lies outside of the report"), "{page}");
+    assert!(!page.contains("class=\"lane"), "{page}");
+}
+
+#[test]
+fn a_time_that_has_no_like_in_utc_is_told_as_it_is() {
+    let mut summary = summary(&[("a", None, Outcome::Ready, None)]);
+    summary.run.started_at = time::macros::datetime!(9999-12-31 23:59:59 -1);
+    assert!(bare(&summary).contains("9999-12-31 23:59:59"));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::link;
+use crate::files;
 use crate::front::{Class, Record};
 use crate::report::Summary;
 
@@ -142,7 +143,7 @@ impl Traces {
             for end in [&seen.result].into_iter().chain(&seen.earlier) {
                 let dir = seen.case.attempt_dir(end.attempt);
                 let trace =
-                    Trace::read(link::below(place, &dir).map(|dir| out.join(dir)), &mut room);
+                    Trace::read(out, link::below(place, &dir).map(|dir| out.join(dir)), &mut room);
                 traces.0.insert(dir, trace);
             }
         }
@@ -156,10 +157,13 @@ impl Traces {
 }
 
 impl Trace {
-    fn read(dir: Option<Utf8PathBuf>, room: &mut u64) -> Self {
+    fn read(out: &Utf8Path, dir: Option<Utf8PathBuf>, room: &mut u64) -> Self {
         let mut lines_of = |name: &str| match &dir {
-            Some(dir) => bytes_of(&dir.join(name), room),
-            None => Err(Untold::Outside),
+            // What cannot be seen is told by the reading.
+            Some(dir) if files::lies_below(out, dir).unwrap_or(true) => {
+                bytes_of(&dir.join(name), room)
+            }
+            _ => Err(Untold::Outside),
         };
         let requests = lines_of(REQUESTS_FILE).map(|read| lines::<Record>(&read));
         let counters = lines_of(COUNTERS_FILE).map(|read| lines::<Change>(&read));
