@@ -23,6 +23,7 @@ use crate::report::{Conditions, VERDICT_FILE, write_verdict_file};
 use crate::stage::clock::PageSettings;
 use crate::stage::seat::{Isolation, Leaks, SharedBrowser, Wanted};
 use crate::stage::{Ground, Stage, StageConfig, StageError};
+use crate::temp;
 use crate::verdict::{Outcome, Stamp, Verdict, conclude, judge_control};
 use crate::watching::{Pause, Watching};
 
@@ -130,19 +131,13 @@ async fn in_folders(
     shared: &mut Option<Box<SharedBrowser>>,
 ) -> io::Result<(Verdict, Ground, Ledger)> {
     fs::create_dir_all(artifacts)?;
-    // Short, since a path to a Unix socket has to fit into 108 bytes.
-    let temp = tempfile::Builder::new().prefix("").rand_bytes(4).tempdir_in(&common.temp)?;
-    let path = Utf8Path::from_path(temp.path()).ok_or(io::ErrorKind::InvalidFilename)?.to_owned();
+    let (temp, path) = temp::folder_in(&common.temp)?;
     let children = Children::new()?;
     let folders = Folders { artifacts, temp: &path };
     let (verdict, ground, held) = on_a_stage(common, job, folders, &children, shared).await;
     // What cannot be removed is counted below.
     let _ = temp.close();
-    let ledger = tokio::task::spawn_blocking(move || {
-        let left = held.left(&children, &path);
-        left.clear();
-        Ledger { held: held.holding(), left: left.holding() }
-    });
+    let ledger = tokio::task::spawn_blocking(move || held.close(&children, &path));
     Ok((verdict, ground, ledger.await.map_err(io::Error::other)?))
 }
 

@@ -75,7 +75,7 @@ impl Inventory {
 
     /// What of this, or of the same children and folder, is still there. What is on its way out is
     /// waited for.
-    pub fn left(&self, children: &Children, temp: &Utf8Path) -> Inventory {
+    fn left(&self, children: &Children, temp: &Utf8Path) -> Inventory {
         let known = |pid: Pid, stat: &Stat| {
             self.processes.contains_key(&(pid.as_raw_pid(), stat.start)) || children.own(pid)
         };
@@ -92,8 +92,15 @@ impl Inventory {
         left
     }
 
+    /// Clears what is left of it, and tells both.
+    pub fn close(&self, children: &Children, temp: &Utf8Path) -> Ledger {
+        let left = self.left(children, temp);
+        left.clear();
+        Ledger { held: self.holding(), left: left.holding() }
+    }
+
     /// Ends its processes and removes its shared memory.
-    pub fn clear(&self) {
+    fn clear(&self) {
         for pid in self.pids() {
             descendants::kill(pid);
         }
@@ -104,7 +111,7 @@ impl Inventory {
     }
 
     /// As it is written down.
-    pub fn holding(&self) -> Holding {
+    fn holding(&self) -> Holding {
         Holding {
             processes: self
                 .processes

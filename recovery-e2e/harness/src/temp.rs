@@ -59,6 +59,18 @@ impl RunTemp {
     }
 }
 
+/// A folder of its own in that of a run, and where it is. Its name is short, since a path to a Unix
+/// socket has to fit into 108 bytes.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn folder_in(run: &Utf8Path) -> io::Result<(tempfile::TempDir, Utf8PathBuf)> {
+    let folder = tempfile::Builder::new().prefix("").rand_bytes(4).tempdir_in(run)?;
+    let path = Utf8PathBuf::try_from(folder.path().to_owned())
+        .map_err(camino::FromPathBufError::into_io_error)?;
+    Ok((folder, path))
+}
+
 /// The name of a run among all others: that of its temporary folder.
 pub fn run_id(temp: &Utf8Path) -> &str {
     temp.file_name().unwrap_or_default()

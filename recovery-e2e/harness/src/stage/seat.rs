@@ -13,6 +13,7 @@ use crate::deaths::Deaths;
 use crate::edge::EdgeMissed;
 use crate::hygiene::Inventory;
 use crate::stage::browser::{Browser, BrowserConfig, BrowserError, Context};
+use crate::temp;
 
 /// How long a browser may take to end a context. One that takes longer serves no other case.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -93,7 +94,7 @@ impl SharedBrowser {
         temp: &Utf8Path,
         leaks: &Leaks,
     ) -> Result<Box<SharedBrowser>, BrowserError> {
-        let (folder, path) = folder_in(temp).map_err(BrowserError::Folder)?;
+        let (folder, path) = temp::folder_in(temp).map_err(BrowserError::Folder)?;
         let children = Children::new().map_err(BrowserError::Folder)?;
         let own = BrowserConfig { folder: &path, children: &children, ..*config };
         let browser = Browser::launch(own).await?;
@@ -127,22 +128,11 @@ impl SharedBrowser {
         browser.close().await;
         // What cannot be removed is counted below.
         let _ = folder.close();
-        let left = tokio::task::spawn_blocking(move || {
-            let left = held.left(&children, &path);
-            left.clear();
-            left.holding().told()
-        });
-        let left = left.await.unwrap_or_else(|error| Some(format!("nobody knows what: {error}")));
+        let ledger = tokio::task::spawn_blocking(move || held.close(&children, &path));
+        let left = ledger.await.map(|ledger| ledger.left.told());
+        let left = left.unwrap_or_else(|error| Some(format!("nobody knows what: {error}")));
         leaks.lock().extend(left.map(|left| format!("a shared browser left behind: {left}")));
     }
-}
-
-fn folder_in(temp: &Utf8Path) -> std::io::Result<(TempDir, Utf8PathBuf)> {
-    // Short, since a path to a Unix socket has to fit into 108 bytes.
-    let folder = tempfile::Builder::new().prefix("b").rand_bytes(4).tempdir_in(temp)?;
-    let path = Utf8PathBuf::try_from(folder.path().to_owned())
-        .map_err(camino::FromPathBufError::into_io_error)?;
-    Ok((folder, path))
 }
 
 impl Seat {
