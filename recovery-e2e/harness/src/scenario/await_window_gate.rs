@@ -43,7 +43,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.require(
         "the refetch was answered 200, after the transport had fallen",
         open && statuses == [Some(200)],
-        format!("open {open}, then {}", told::listed(statuses.into_iter().map(told::or_none))),
+        format!("open {open}, then {}", told::each_or_none(statuses)),
     );
     let stood = pane.look().await?;
     stage.screenshot("fault").await?;

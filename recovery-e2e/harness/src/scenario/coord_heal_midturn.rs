@@ -49,7 +49,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.require(
         "the refetch was answered with 200, after the call had begun",
         open && statuses == [Some(200)],
-        format!("open {open}, then {}", told::listed(statuses.into_iter().map(told::or_none))),
+        format!("open {open}, then {}", told::each_or_none(statuses)),
     );
     let seen = pane.look().await?;
     let mid = seen.rows == 3 && seen.running == 1;

@@ -73,7 +73,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     pane.settled(stage).await?;
     let statuses = next.statuses(stage);
     let answered = statuses == [Some(200)];
-    let saw = told::listed(statuses.into_iter().map(told::or_none));
+    let saw = told::each_or_none(statuses);
     stage.require("the next fetch was answered", answered, saw);
     let healed = pane.count(MISSED).await? == 1;
     let seen = pane.look().await?;

@@ -64,7 +64,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     pane.settled(stage).await?;
     let statuses = retry.statuses(stage);
     let answered = statuses == [Some(200)];
-    let saw = told::listed(statuses.into_iter().map(told::or_none));
+    let saw = told::each_or_none(statuses);
     stage.require("it was answered 200", answered, saw);
     let seen = pane.look().await?;
     let healed = seen.rows == 2 && !seen.latch;

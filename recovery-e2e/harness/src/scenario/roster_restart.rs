@@ -48,10 +48,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.require(
         "the keeper was loaded by another process while nobody asked",
         pid != pid_after && refused == [Some(503)],
-        format!(
-            "process {pid}, then {pid_after}; redials {}",
-            told::listed(refused.into_iter().map(told::or_none))
-        ),
+        format!("process {pid}, then {pid_after}; redials {}", told::each_or_none(refused)),
     );
     stage.screenshot("fault").await?;
 

@@ -86,7 +86,7 @@ impl Held {
                 let _ = counters.changed().await;
             }
         };
-        let saw = || told::listed(self.statuses(stage).into_iter().map(told::or_none));
+        let saw = || told::each_or_none(self.statuses(stage));
         Ok(edge::within("the answers to what was held", all, saw).await?)
     }
 

@@ -13,6 +13,11 @@ pub fn listed<T: Display>(values: impl IntoIterator<Item = T>) -> String {
     or_none((!told.is_empty()).then(|| told.join(", ")))
 }
 
+/// The same, of values that may be missing.
+pub fn each_or_none<T: Display>(values: impl IntoIterator<Item = Option<T>>) -> String {
+    listed(values.into_iter().map(or_none))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -21,7 +26,7 @@ mod tests {
     fn what_was_seen_reads_as_words() {
         assert_eq!(or_none(Some(7)), "7");
         assert_eq!(or_none(None::<u8>), "none");
-        assert_eq!(listed([Some(200), None].map(or_none)), "200, none");
+        assert_eq!(each_or_none([Some(200), None]), "200, none");
         assert_eq!(listed([0; 0]), "none");
     }
 }
