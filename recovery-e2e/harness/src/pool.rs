@@ -151,19 +151,18 @@ impl Pool {
         if self.interrupt.is_cancelled() || stops {
             return None;
         }
-        lock(&self.waiting).pop_front()
+        self.waiting().pop_front()
     }
 
     fn stopped(&self) -> Option<Stop> {
         if self.interrupt.is_cancelled() {
             return Some(Stop::Signal);
         }
-        let bad =
-            self.first_bad.get().filter(|_| self.fail_fast && !lock(&self.waiting).is_empty());
+        let bad = self.first_bad.get().filter(|_| self.fail_fast && !self.waiting().is_empty());
         bad.cloned().map(Stop::FailFast)
     }
-}
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<Job>> {
+        self.waiting.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
 }
