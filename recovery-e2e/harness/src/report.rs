@@ -1,6 +1,7 @@
 //! The reports of a run, all rendered from its journal alone.
 
 mod github;
+mod headline;
 mod html;
 mod junit;
 pub mod live;

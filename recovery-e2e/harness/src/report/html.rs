@@ -115,9 +115,5 @@ fn add_fact(list: &mut Markup, name: &str, value: impl FnOnce(&mut Markup)) {
     });
 }
 
-fn seconds(seconds: f64) -> String {
-    format!("{seconds:.1} s")
-}
-
 #[cfg(test)]
 mod tests;

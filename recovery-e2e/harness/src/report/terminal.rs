@@ -5,11 +5,11 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::headline::{self, seconds};
 use super::summary::Summary;
 use super::{HTML_FILE, JUNIT_FILE, MARKDOWN_FILE, SUMMARY_FILE, text};
 use crate::journal::{self, Case, CaseResult, CaseView, Part, RunFinished, RunStarted, Stop};
 use crate::plan::show;
-use crate::stage::clock::Clock;
 use crate::verdict::Outcome;
 
 /// In front of what belongs to the line above.
@@ -27,7 +27,7 @@ pub fn head(RunStarted { run, cases }: &RunStarted) -> String {
         Part::Merged(_) => String::new(),
     };
     format!(
-        "browser {} from {} ({}), sandbox {}{}\nplan {}{part}\n{}, {}, {}, {} time, seed {}",
+        "browser {} from {} ({}), sandbox {}{}\nplan {}{part}\n{}, {}, {}, {}, seed {}",
         text::line(&browser.version),
         text::line(&browser.origin),
         text::line(&browser.path),
@@ -37,10 +37,7 @@ pub fn head(RunStarted { run, cases }: &RunStarted) -> String {
         counted(cases.len(), "case"),
         counted(run.jobs as usize, "job"),
         run.isolation.told(),
-        match run.clock {
-            Clock::Page => "page",
-            Clock::Real => "wall",
-        },
+        run.clock.told(),
         run.seed,
     )
 }
@@ -74,18 +71,8 @@ impl Layout {
         let id = format!("{:<width$}", case.id);
         // Padded before it is painted: the codes have no width.
         let mut parts = vec![format!("{} {}", paint(&format!("{tag:<5}"), hue, *colour), id)];
-        match (&result.stamp, result.outcome) {
-            // A stamp that does not count is not shown: it would read like one that does.
-            (None, _) | (_, Outcome::Inconclusive) => {}
-            (Some(stamp), _) if case.control.is_some() => {
-                parts.push(format!("seen {stamp}"));
-            }
-            (Some(stamp), _) => parts.push(stamp.to_string()),
-        }
-        // How long a case that came to no end took is not known.
-        if !matches!(result.outcome, Outcome::Skipped | Outcome::Interrupted) {
-            parts.push(told(result.seconds));
-        }
+        parts.extend(headline::stamp(case, result));
+        parts.extend(headline::took(result));
         let mut lines = vec![parts.join("   ").trim_end().to_owned()];
         if let Some(reason) = &result.reason {
             let reason = text::block(reason);
@@ -115,10 +102,10 @@ fn tag(outcome: Outcome) -> (&'static str, &'static str) {
 pub fn end(summary: &Summary, out: &Utf8Path) -> String {
     let counts = &summary.counts;
     let took = match &summary.finished {
-        Some(RunFinished { seconds, stopped, .. }) => match stopped {
-            None => format!("took {}", told(*seconds)),
-            Some(Stop::Signal) => format!("was interrupted after {}", told(*seconds)),
-            Some(Stop::FailFast(bad)) => format!("stopped at {bad} after {}", told(*seconds)),
+        Some(RunFinished { seconds: took, stopped, .. }) => match stopped {
+            None => format!("took {}", seconds(*took)),
+            Some(Stop::Signal) => format!("was interrupted after {}", seconds(*took)),
+            Some(Stop::FailFast(bad)) => format!("stopped at {bad} after {}", seconds(*took)),
         },
         None => "was cut off".to_owned(),
     };
@@ -151,17 +138,13 @@ fn spread(summary: &Summary) -> Option<String> {
 }
 
 /// `1.2 s`, or `1.2 s to 3.4 s` where there are several.
-fn range(seconds: Vec<f64>) -> Option<String> {
-    let least = seconds.iter().copied().min_by(f64::total_cmp)?;
-    let most = seconds.iter().copied().max_by(f64::total_cmp)?;
-    Some(match seconds.len() {
-        1 => told(most),
-        shards => format!("{} to {} on {shards} shards", told(least), told(most)),
+fn range(all: Vec<f64>) -> Option<String> {
+    let least = all.iter().copied().min_by(f64::total_cmp)?;
+    let most = all.iter().copied().max_by(f64::total_cmp)?;
+    Some(match all.len() {
+        1 => seconds(most),
+        shards => format!("{} to {} on {shards} shards", seconds(least), seconds(most)),
     })
-}
-
-fn told(seconds: f64) -> String {
-    format!("{seconds:.1} s")
 }
 
 fn counted(count: usize, what: &str) -> String {

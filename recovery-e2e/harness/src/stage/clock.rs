@@ -27,6 +27,14 @@ pub enum Clock {
 }
 
 impl Clock {
+    /// What to tell a person of it.
+    pub fn told(self) -> &'static str {
+        match self {
+            Clock::Page => "page time",
+            Clock::Real => "wall time",
+        }
+    }
+
     /// The range of the retry that the node is to tell event sources, in milliseconds; none for
     /// the node's own. A browser's redial keeps wall time, which page time does not wait for.
     pub(super) fn retry_ms(self) -> Option<&'static str> {

@@ -4,11 +4,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::markup::Markup;
 use super::traces::Traces;
-use super::{add_badge, add_fact, command, link, seconds, timeline};
+use super::{add_badge, add_fact, command, link, timeline};
 use crate::hygiene::Holding;
 use crate::journal::{Case, CaseResult, CaseView};
+use crate::report::headline::{self, seconds};
 use crate::report::{Summary, text};
-use crate::verdict::{Evidence, Outcome, ReceiptReport};
+use crate::verdict::{Evidence, ReceiptReport};
 
 /// The most that is told of a reason, in bytes; the whole is in the verdict file.
 const MAX_REASON: usize = 8 << 10;
@@ -36,7 +37,7 @@ pub fn add(
     let attributes = [("class", &*kind), ("data-case", &case.id), ("data-outcome", outcome)];
     let attributes: Vec<_> = attributes.into_iter().chain(opened).collect();
     main.element("details", &attributes, |element| {
-        element.element("summary", &[], |summary| headline(summary, case, result));
+        element.element("summary", &[], |summary| add_headline(summary, case, result));
         // The name stands within: a browser that is led to it opens what is around it.
         element.element("div", &[("class", "body"), ("id", &link::anchor(&case.id))], |body| {
             match details {
@@ -51,7 +52,7 @@ pub fn add(
     });
 }
 
-fn headline(summary: &mut Markup, case: &Case, result: &CaseResult) {
+fn add_headline(summary: &mut Markup, case: &Case, result: &CaseResult) {
     add_badge(summary, result.outcome);
     summary.element("span", &[("class", "name")], |name| {
         name.text(&text::line(&case.id));
@@ -59,19 +60,14 @@ fn headline(summary: &mut Markup, case: &Case, result: &CaseResult) {
             name.leaf("span", &[("class", "tag")], "control");
         }
     });
-    // A stamp that does not count is not shown: it would read like one that does.
-    let stamp = result.stamp.as_ref().filter(|_| result.outcome != Outcome::Inconclusive);
-    // Of a control it is what was seen, and what was to be seen.
-    let seen = if case.control.is_some() { "seen " } else { "" };
-    let stamp = stamp.map(|stamp| format!("{seen}{stamp}")).unwrap_or_default();
+    let stamp = headline::stamp(case, result).unwrap_or_default();
     summary.leaf("code", &[("class", "stamp")], &text::line(&stamp));
-    summary.element("span", &[("class", "took")], |took| {
-        // How long a case that came to no end took is not known.
-        if !matches!(result.outcome, Outcome::Skipped | Outcome::Interrupted) {
-            took.leaf("b", &[], &seconds(result.seconds));
+    summary.element("span", &[("class", "took")], |times| {
+        if let Some(took) = headline::took(result) {
+            times.leaf("b", &[], &took);
         }
         if let Some(predicted) = case.predicted_seconds {
-            took.leaf("small", &[], &format!("of {}", seconds(predicted)));
+            times.leaf("small", &[], &format!("of {}", seconds(predicted)));
         }
     });
     if let Some(reason) = &result.reason {

@@ -3,13 +3,13 @@
 use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
 
+use super::super::headline::seconds;
 use super::super::summary::{Counts, ShardTimes, Summary, exit_code};
 use super::super::{Trouble, text};
 use super::markup::Markup;
-use super::{OUTCOMES, add_badge, add_fact, command, seconds, sign};
+use super::{OUTCOMES, add_badge, add_fact, command, sign};
 use crate::journal::{Part, RunFinished, RunInfo, Stop};
 use crate::plan::show;
-use crate::stage::clock::Clock;
 use crate::verdict::Outcome;
 
 /// The most shards and troubles that are told.
@@ -129,7 +129,7 @@ fn run_facts(facts: &mut Markup, summary: &Summary) {
         fact("/dev/shm", "too small to be used");
     }
     fact("Isolation", run.isolation.told());
-    fact("Clock", clock(run.clock));
+    fact("Clock", run.clock.told());
     if let Part::Shard(shard) = run.part {
         fact("Seed", &run.seed.to_string());
         fact("Shard", &format!("{shard} of {}", run.plan.shards));
@@ -151,13 +151,6 @@ fn run_facts(facts: &mut Markup, summary: &Summary) {
         add_fact(facts, "Again", |dd| {
             dd.leaf("code", &[("class", "command")], &text::line(&command::of_run(run)))
         });
-    }
-}
-
-fn clock(clock: Clock) -> &'static str {
-    match clock {
-        Clock::Page => "page time",
-        Clock::Real => "wall time",
     }
 }
 

@@ -1,0 +1,23 @@
+//! What the headline of a case says, on whichever report it stands.
+
+use crate::journal::{Case, CaseResult};
+use crate::verdict::Outcome;
+
+/// The stamp that a case came to; of a control, that it was seen. One that does not count is not
+/// shown: it would read like one that does.
+pub fn stamp(case: &Case, result: &CaseResult) -> Option<String> {
+    let counts = |_: &&_| result.outcome != Outcome::Inconclusive;
+    let seen = if case.control.is_some() { "seen " } else { "" };
+    result.stamp.as_ref().filter(counts).map(|stamp| format!("{seen}{stamp}"))
+}
+
+/// How long a case took, where that is known: not of one that came to no end.
+pub fn took(result: &CaseResult) -> Option<String> {
+    let has_ended = !matches!(result.outcome, Outcome::Skipped | Outcome::Interrupted);
+    has_ended.then(|| seconds(result.seconds))
+}
+
+/// A time, to a tenth of a second.
+pub fn seconds(seconds: f64) -> String {
+    format!("{seconds:.1} s")
+}
