@@ -10,17 +10,17 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, Parser, Subcommand};
 
-use crate::defect::Change;
-use crate::journal;
-use crate::list;
-use crate::machine;
-use crate::plan::order::Order;
-use crate::plan::show::Format;
-use crate::plan::timings::{Missing, Timings};
-use crate::plan::{self, MAX_SHARDS, Plan, Selection, Shard, ShardArg};
-use crate::stage::clock::Clock;
-use crate::stage::seat::Isolation;
-use crate::watching::Watching;
+use crate::os::machine;
+use crate::record::journal;
+use crate::record::settings::Clock;
+use crate::record::settings::Isolation;
+use crate::run::defect::Change;
+use crate::run::list;
+use crate::run::plan::order::Order;
+use crate::run::plan::show::Format;
+use crate::run::plan::timings::{Missing, Timings};
+use crate::run::plan::{self, MAX_SHARDS, Plan, Selection, Shard, ShardArg};
+use crate::run::watching::Watching;
 use repeat::RepeatArgs;
 use serve::ServeArgs;
 

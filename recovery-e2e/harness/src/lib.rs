@@ -1,41 +1,30 @@
 //! Proves in a real Chromium that a streaming web application recovers.
+//!
+//! The rooms, from the ground up; each imports only what is above it in this list, and
+//! `tests/imports.rs` keeps it so.
 
-pub mod admission;
-mod break_late;
-pub mod case;
-pub mod children;
-pub mod claim;
-pub mod cli;
-pub mod deaths;
-pub mod defect;
-pub mod descendants;
-pub mod edge;
-pub mod files;
-pub mod front;
-pub mod hygiene;
-pub mod inner;
-pub mod journal;
-pub mod lifeline;
-pub mod list;
-pub mod machine;
-pub mod merge;
-pub mod model;
-pub mod out;
-pub mod plan;
-pub mod pool;
-pub mod preflight;
-pub mod process;
-pub mod procfs;
+#[cfg(test)]
+mod test_dir;
+
 pub mod redact;
-pub mod report;
+pub mod wait;
+
+pub mod record;
+
+pub mod os;
+pub mod proxy;
+
+pub mod browser;
+
+pub mod node;
+
 pub mod scenario;
-pub mod serve;
-pub mod stage;
-pub mod supervisor;
-pub mod temp;
-pub mod trace;
-pub mod verdict;
-pub mod watching;
+
+pub mod report;
+
+pub mod run;
+
+pub mod cli;
 
 /// The code in the README is compiled.
 #[cfg(doctest)]

@@ -6,7 +6,7 @@ use camino::Utf8Path;
 use clap::Parser;
 use recovery_e2e::cli::{Cli, Command, MergeArgs, RunArgs};
 use recovery_e2e::report::{self, ReportError, Summary};
-use recovery_e2e::{inner, list, merge, plan, supervisor};
+use recovery_e2e::run::{inner, list, merge, plan, supervisor};
 
 /// A run, or the shards of one, that are not as they should be.
 const EXIT_BAD: u8 = 1;

@@ -8,8 +8,8 @@ mod support;
 
 use std::fs;
 
-use recovery_e2e::journal::{self, JournalView};
-use recovery_e2e::verdict::Outcome;
+use recovery_e2e::record::journal::{self, JournalView};
+use recovery_e2e::record::verdict::Outcome;
 use rustix::process::{Pid, Signal};
 use support::{Harness, Scratch};
 

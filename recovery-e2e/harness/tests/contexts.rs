@@ -4,8 +4,8 @@
 
 mod support;
 
-use recovery_e2e::stage::clock::{Clock, PageSettings};
-use recovery_e2e::stage::page::Page;
+use recovery_e2e::browser::page::Page;
+use recovery_e2e::record::settings::{Clock, PageSettings};
 use support::stand::Stand;
 
 /// Leaves something wherever a page can.

@@ -4,8 +4,8 @@
 
 mod support;
 
+use recovery_e2e::record::settings::{Clock, PageSettings};
 use recovery_e2e::scenario::words::cursor::has_reached;
-use recovery_e2e::stage::clock::{Clock, PageSettings};
 use support::stand::Stand;
 
 #[tokio::test]

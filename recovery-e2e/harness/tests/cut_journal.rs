@@ -8,16 +8,18 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use camino::Utf8Path;
-use recovery_e2e::journal::{
-    self, BrowserInfo, Case, CaseResult, Event, Journal, Part, PlanInfo, RunFinished, RunInfo,
-    RunStarted, Started,
+use recovery_e2e::record::journal::{
+    self, Case, CaseResult, Event, Journal, Part, PlanInfo, RunFinished, RunInfo, RunStarted,
+    Started,
 };
+use recovery_e2e::record::settings::BrowserInfo;
+use recovery_e2e::record::settings::Clock;
+use recovery_e2e::record::settings::Isolation;
+use recovery_e2e::record::settings::Sandbox;
+use recovery_e2e::record::stamp::Stamp;
+use recovery_e2e::record::verdict::Outcome;
 use recovery_e2e::redact::Redactor;
 use recovery_e2e::report::{self, HTML_FILE, JUNIT_FILE};
-use recovery_e2e::stage::browser::Sandbox;
-use recovery_e2e::stage::clock::Clock;
-use recovery_e2e::stage::seat::Isolation;
-use recovery_e2e::verdict::{Outcome, Stamp};
 use support::{Harness, Scratch};
 
 /// How many cases the run has.

@@ -4,7 +4,7 @@
 
 mod support;
 
-use recovery_e2e::stage::clock::{Clock, PageSettings};
+use recovery_e2e::record::settings::{Clock, PageSettings};
 use support::stand::Stand;
 
 fn page_time(seed: u32) -> PageSettings {

@@ -6,10 +6,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use recovery_e2e::children::Children;
-use recovery_e2e::preflight::{PreflightError, Probed, probe};
+use recovery_e2e::os::children::Children;
+use recovery_e2e::record::settings::Sandbox;
 use recovery_e2e::redact::Redactor;
-use recovery_e2e::stage::browser::Sandbox;
+use recovery_e2e::run::preflight::{PreflightError, Probed, probe};
 
 /// Probes a program that says so and ends where `--no-sandbox` is missing, and otherwise does `then`.
 async fn probed(best: Sandbox, then: &str) -> Result<Probed, PreflightError> {

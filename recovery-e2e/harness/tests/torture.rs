@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use std::fs;
 
 use camino::Utf8PathBuf;
-use recovery_e2e::journal::{self, CaseResult};
-use recovery_e2e::verdict::Outcome;
+use recovery_e2e::record::journal::{self, CaseResult};
+use recovery_e2e::record::verdict::Outcome;
 use support::{Harness, Scratch};
 
 /// What a log and a screenshot may come to, in bytes.

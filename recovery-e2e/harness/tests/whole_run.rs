@@ -9,8 +9,8 @@ mod support;
 use std::fs;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use recovery_e2e::journal::{self, JournalView};
-use recovery_e2e::verdict::Outcome;
+use recovery_e2e::record::journal::{self, JournalView};
+use recovery_e2e::record::verdict::Outcome;
 use rustix::process::Signal;
 use support::{Harness, Scratch};
 

@@ -7,7 +7,7 @@ use clap::{Args, Parser};
 
 use super::{Cli, Command, RunArgs, seconds};
 use crate::report::{Conditions, ToldVerdict, VerdictFileError, read_verdict_file};
-use crate::watching::Watching;
+use crate::run::watching::Watching;
 
 /// One verdict again: the same scenario or control, browser, isolation, clock, seed and defect.
 #[derive(Clone, Debug, Args)]

@@ -7,8 +7,8 @@ use camino::Utf8Path;
 
 use super::summary::Summary;
 use super::text;
-use crate::journal::CaseView;
-use crate::verdict::Outcome;
+use crate::record::journal::CaseView;
+use crate::record::verdict::Outcome;
 
 /// The most annotations of one kind that GitHub shows for a step.
 const MAX_ANNOTATIONS: usize = 10;
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn the_summary_of_a_job_is_added_to() {
-        let (_dir, dir) = crate::journal::tests::temp_dir();
+        let (_dir, dir) = crate::test_dir::test_dir();
         let file = dir.join("summary.md");
         append_to_job_summary(&file, "one\n").unwrap();
         append_to_job_summary(&file, "two\n").unwrap();

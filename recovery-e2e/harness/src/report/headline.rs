@@ -1,7 +1,7 @@
 //! What the headline of a case says, on whichever report it stands.
 
-use crate::journal::{Case, CaseResult};
-use crate::verdict::Outcome;
+use crate::record::journal::{Case, CaseResult};
+use crate::record::verdict::Outcome;
 
 /// The stamp that a case came to; of a control, that it was seen. One that does not count is not
 /// shown: it would read like one that does.

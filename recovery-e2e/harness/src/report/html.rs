@@ -15,7 +15,7 @@ mod traces;
 use camino::Utf8Path;
 
 use super::summary::Summary;
-use crate::verdict::Outcome;
+use crate::record::verdict::Outcome;
 use markup::Markup;
 use traces::Traces;
 

@@ -8,8 +8,8 @@ use junit_report::{Duration, Report, TestCase, TestResult, TestSuite};
 use super::Trouble;
 use super::summary::Summary;
 use super::text;
-use crate::journal::{Case, CaseResult, CaseView, RunInfo};
-use crate::verdict::Outcome;
+use crate::record::journal::{Case, CaseResult, CaseView, RunInfo};
+use crate::record::verdict::Outcome;
 
 /// The suite of the scenarios.
 const SCENARIOS: &str = "recovery-e2e";

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::journal::Case;
+use crate::record::journal::Case;
 
 /// How often the elapsed time of a line is painted anew.
 const TICK: Duration = Duration::from_millis(500);
@@ -88,7 +88,7 @@ mod tests {
     use indicatif::TermLike;
 
     use super::*;
-    use crate::journal::tests::case;
+    use crate::record::journal::tests::case;
 
     /// A terminal that keeps what is written to it, wherever the cursor stands.
     #[derive(Clone, Debug, Default)]

@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use super::summary::{ShardTimes, Summary};
 use super::text;
-use crate::journal::CaseView;
-use crate::plan::show;
-use crate::verdict::Outcome;
+use crate::record::journal::CaseView;
+use crate::record::verdict::Outcome;
+use crate::run::plan::show;
 
 /// The most rows of a table: a job summary has room for a mebibyte.
 const MAX_ROWS: usize = 100;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 
-use crate::journal::{CaseView, JournalView, RunFinished, RunInfo};
-use crate::verdict::Outcome;
+use crate::record::journal::{CaseView, JournalView, RunFinished, RunInfo};
+use crate::record::verdict::Outcome;
 
 /// The version of the summary's format.
 pub const SUMMARY_VERSION: u32 = 1;

@@ -8,11 +8,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::headline::{self, seconds};
 use super::summary::Summary;
 use super::{HTML_FILE, JUNIT_FILE, MARKDOWN_FILE, SUMMARY_FILE, text};
-use crate::journal::{self, Case, CaseResult, CaseView, Part, RunFinished, RunStarted, Stop};
-use crate::plan::show;
-use crate::verdict::Outcome;
+use crate::record::journal::{
+    self, Case, CaseResult, CaseView, Part, RunFinished, RunStarted, Stop,
+};
+use crate::record::verdict::Outcome;
+use crate::run::plan::show;
 
-/// In front of what belongs to the line above.
+/// In proxy of what belongs to the line above.
 const INDENT: &str = "      ";
 
 const RED: &str = "31";

@@ -1,12 +1,13 @@
 use std::fs;
 
 use super::*;
-use crate::journal::tests::{case, journal_of, result, run_info, run_started, temp_dir};
-use crate::journal::{CaseView, Event, JournalView, PlanInfo, RunFinished, RunInfo, Stop};
+use crate::record::journal::tests::{case, journal_of, result, run_info, run_started};
+use crate::record::journal::{CaseView, Event, JournalView, PlanInfo, RunFinished, RunInfo, Stop};
+use crate::record::settings::Isolation;
+use crate::record::settings::{Clock, PageSettings};
+use crate::record::verdict::Outcome;
 use crate::redact::Redactor;
-use crate::stage::clock::{Clock, PageSettings};
-use crate::stage::seat::Isolation;
-use crate::verdict::Outcome;
+use crate::test_dir::test_dir;
 
 /// The summary of a run with a case for each of `ends`, as if it lay in `target/e2e`.
 pub(super) fn summary(ends: &[(&str, Option<&str>, Outcome, Option<&str>)]) -> Summary {
@@ -35,7 +36,7 @@ fn cut_off_run(root: &Utf8Path) -> Utf8PathBuf {
 
 #[test]
 fn the_reports_of_a_run_that_was_cut_off_hold_every_planned_case() {
-    let (_dir, root) = temp_dir();
+    let (_dir, root) = test_dir();
     let out = cut_off_run(&root);
     let summary = write_all(&out).unwrap();
     assert_eq!(summary.counts, Counts { ready: 1, interrupted: 1, ..Counts::default() });
@@ -58,7 +59,7 @@ fn the_reports_of_a_run_that_was_cut_off_hold_every_planned_case() {
 
 #[test]
 fn a_report_that_cannot_be_written_is_an_error() {
-    let (_dir, root) = temp_dir();
+    let (_dir, root) = test_dir();
     let out = cut_off_run(&root);
     fs::create_dir_all(out.join(JUNIT_FILE).join("taken")).unwrap();
     let refused = write_all(&out).unwrap_err();
@@ -109,7 +110,7 @@ fn what_a_shared_browser_has_left_behind_is_one_trouble_of_the_run() {
 
 #[test]
 fn the_file_of_a_verdict_tells_the_case_the_browser_and_the_page_without_secrets() {
-    let (_dir, out) = temp_dir();
+    let (_dir, out) = test_dir();
     let redactor = Redactor::default();
     redactor.learn("0123456789abcdef");
     let (case, end) = (

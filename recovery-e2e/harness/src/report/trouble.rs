@@ -1,8 +1,8 @@
 //! What is wrong with a run itself, whatever its cases came to.
 
 use super::summary::Summary;
-use crate::journal::{Part, RunFinished, ShardRun, Stop};
-use crate::verdict::Outcome;
+use crate::record::journal::{Part, RunFinished, ShardRun, Stop};
+use crate::record::verdict::Outcome;
 
 /// Something that is wrong with the run itself.
 #[derive(Clone, Debug, PartialEq, Eq)]

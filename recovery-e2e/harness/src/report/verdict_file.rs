@@ -6,12 +6,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{ReportError, write};
-use crate::defect::Change;
-use crate::files;
-use crate::journal::{BrowserInfo, Case, CaseResult};
+use crate::os::files;
+use crate::record::journal::{Case, CaseResult};
+use crate::record::settings::BrowserInfo;
+use crate::record::settings::Isolation;
+use crate::record::settings::PageSettings;
 use crate::redact::Redactor;
-use crate::stage::clock::PageSettings;
-use crate::stage::seat::Isolation;
+use crate::run::defect::Change;
 
 /// The file's name in the folder of the case.
 pub const VERDICT_FILE: &str = "verdict.json";

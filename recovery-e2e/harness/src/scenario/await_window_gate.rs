@@ -2,9 +2,9 @@
 
 use super::words::{Pane, hold_retry_of_failed_rewind, told};
 use super::{Change, Control, Defect, Scenario};
-use crate::model::Reply;
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::node::model::Reply;
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {

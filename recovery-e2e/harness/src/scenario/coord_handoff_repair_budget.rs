@@ -6,8 +6,8 @@ use super::handoff_repair_budget::{
 };
 use super::words::Coord;
 use super::{Control, Defect, Scenario};
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {

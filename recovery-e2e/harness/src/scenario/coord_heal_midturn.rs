@@ -3,9 +3,9 @@
 use super::stale_backstop::{fail_twice, rest};
 use super::words::{Coord, Held, arrived, rewinds, told};
 use super::{Change, Control, Defect, Scenario};
-use crate::front::Class;
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::proxy::Class;
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {
@@ -37,7 +37,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
 
     stage.phase("midturn");
     let (opens, fetches) = (arrived(stage, Class::Events), arrived(stage, Class::History));
-    let refetch = stage.front.hold(Class::History, 1);
+    let refetch = stage.proxy.hold(Class::History, 1);
     rest(stage, &pane).await?;
     let refetch = Held::arrived(refetch).await?;
     stage.control.emit_tool_pending(pane.ws(), CALL).await?;

@@ -4,8 +4,8 @@
 use super::hidden_retry::{heal_when_shown, outlast_retry_hidden};
 use super::words::Coord;
 use super::{Change, Control, Defect, Scenario};
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {

@@ -2,9 +2,9 @@
 
 use super::words::{Coord, rewinds};
 use super::{Control, Defect, Scenario};
-use crate::stage::control::NodeCounters;
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::node::control_socket::NodeCounters;
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {

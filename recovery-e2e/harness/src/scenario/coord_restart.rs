@@ -4,9 +4,9 @@
 use super::restart::{MISSED, begin, miss_the_end};
 use super::words::{Coord, arrived};
 use super::{Change, Control, Defect, Scenario};
-use crate::front::Class;
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::proxy::Class;
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {

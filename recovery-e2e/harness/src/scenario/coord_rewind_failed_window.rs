@@ -3,8 +3,8 @@
 use super::rewind_failed_window::click_after_the_failure;
 use super::words::Coord;
 use super::{Change, Control, Defect, Scenario};
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {

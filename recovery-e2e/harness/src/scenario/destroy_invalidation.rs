@@ -2,9 +2,9 @@
 
 use super::words::{Pane, arrived, seed_three_turns};
 use super::{Change, Control, Defect, Scenario};
-use crate::front::Class;
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::proxy::Class;
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {
@@ -32,7 +32,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     let ws = seed_three_turns(stage, "destroy-invalidation", vec![]).await?;
 
     stage.phase("fault");
-    let load = stage.front.hold(Class::History, 1);
+    let load = stage.proxy.hold(Class::History, 1);
     let pane = Pane::mount(stage, ws).await?;
     load.arrived().await?;
     let opens = arrived(stage, Class::Events);

@@ -2,10 +2,10 @@
 
 use super::words::{Held, Pane, TRUNCATED_RELOAD, end_of_turn, take_turn, told, workstream};
 use super::{Change, Control, Defect, Scenario};
-use crate::front::Class;
-use crate::model::Reply;
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::node::model::Reply;
+use crate::proxy::Class;
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {
@@ -53,8 +53,8 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.restart().await?;
 
     stage.phase("fault");
-    stage.front.fail(Class::History, 1, hyper::StatusCode::INTERNAL_SERVER_ERROR);
-    let next = stage.front.hold(Class::History, 1);
+    stage.proxy.fail(Class::History, 1, hyper::StatusCode::INTERNAL_SERVER_ERROR);
+    let next = stage.proxy.hold(Class::History, 1);
     pane.show().await?;
     // The turn was under way when the page was hidden, and is over: the first reload comes with
     // that edge. It fails, and the connection after it is truncated once more.

@@ -2,10 +2,10 @@
 
 use super::words::{Held, Mounted, Pane, Sight, arrived, take_turn, workstream};
 use super::{Change, Control, Defect, Scenario};
-use crate::front::Class;
-use crate::model::Reply;
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::node::model::Reply;
+use crate::proxy::Class;
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {
@@ -110,7 +110,7 @@ pub(super) async fn open<S: Sight>(
 }
 
 /// Takes a pane with one user row, an open stream and frozen time through a repair of each kind,
-/// as far as each heals. It is judged by what it shows and by what reaches the front.
+/// as far as each heals. It is judged by what it shows and by what reaches the proxy.
 pub(super) async fn repair<S: Sight>(
     stage: &mut Stage,
     pane: &Mounted<S>,
@@ -118,7 +118,7 @@ pub(super) async fn repair<S: Sight>(
     let mut seen = Repair::default();
 
     stage.phase("budget");
-    let failing = stage.front.fail_until(Class::History);
+    let failing = stage.proxy.fail_until(Class::History);
     let (opens, fetches) = (arrived(stage, Class::Events), arrived(stage, Class::History));
     resync(stage, pane).await?;
     pane.outlast(stage, BUDGET).await?;
@@ -142,7 +142,7 @@ pub(super) async fn repair<S: Sight>(
 
     stage.phase("downgrade");
     failing.lift();
-    stage.front.tokenless(1);
+    stage.proxy.tokenless(1);
     pane.click_retry().await?;
     pane.quiet(stage).await?;
     seen.downgrade = proofs_since(stage, opens) == [false] && !pane.asks().await?;
@@ -162,7 +162,7 @@ pub(super) async fn repair<S: Sight>(
     pane.until_frames("replay_complete", 3).await?;
 
     stage.phase("teardown");
-    let attempt = stage.front.hold(Class::History, 1);
+    let attempt = stage.proxy.hold(Class::History, 1);
     resync(stage, pane).await?;
     let attempt = Held::arrived(attempt).await?;
     let before = arrived(stage, Class::Events) + arrived(stage, Class::History);
@@ -186,7 +186,7 @@ async fn resync<S: Sight>(stage: &Stage, pane: &Mounted<S>) -> Result<(), StageE
 
 /// Of each stream that was opened after `opens` others: whether it carried a proof.
 fn proofs_since(stage: &Stage, opens: u64) -> Vec<bool> {
-    let records = stage.front.records().into_iter();
+    let records = stage.proxy.records().into_iter();
     let streams = records.filter(|record| record.class == Class::Events);
     let late = streams.zip(1..).filter(|(_, number)| *number > opens);
     late.map(|(record, _)| record.handoff_token).collect()

@@ -2,9 +2,9 @@
 
 use super::words::{Mounted, Pane, STALE_RETRY, Sight, arrived, rewinds, told};
 use super::{Change, Control, Defect, Scenario};
-use crate::front::Class;
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::proxy::Class;
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {
@@ -42,7 +42,7 @@ pub(super) async fn outlast_retry_hidden<S: Sight>(
     pane: &Mounted<S>,
 ) -> Result<(S, u64, S), StageError> {
     stage.phase("fault");
-    stage.front.fail(Class::History, 1, hyper::StatusCode::INTERNAL_SERVER_ERROR);
+    stage.proxy.fail(Class::History, 1, hyper::StatusCode::INTERNAL_SERVER_ERROR);
     pane.click_rewind(1).await?;
     pane.until("a failed refetch, with a retry to come", S::REFETCH_FAILED).await?;
     let before = pane.hide(stage).await?;

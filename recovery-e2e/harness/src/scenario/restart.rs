@@ -2,12 +2,12 @@
 
 use super::words::{Mounted, Pane, Sight, arrived, end_of_turn, told, workstream};
 use super::{Change, Control, Defect, Scenario};
-use crate::front::Class;
-use crate::model::{Reply, ToolCall};
-use crate::stage::gate::{InGate, ToolGate};
-use crate::stage::wire::Follower;
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::node::model::{Reply, ToolCall};
+use crate::node::tool_gate::{InGate, ToolGate};
+use crate::node::wire::Follower;
+use crate::proxy::Class;
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {
@@ -111,15 +111,15 @@ pub(super) async fn miss_the_end<S: Sight>(
     Ok((frozen, redial_cursor(stage, opens)))
 }
 
-/// The id that the page's newest stream has brought last, as the front saw it.
+/// The id that the page's newest stream has brought last, as the proxy saw it.
 fn last_event_id(stage: &Stage) -> Option<String> {
-    let records = stage.front.records();
+    let records = stage.proxy.records();
     records.into_iter().rfind(|record| record.class == Class::Events)?.last_event_id
 }
 
 /// The cursor in the query of the first stream that was opened after `opens` others.
 fn redial_cursor(stage: &Stage, opens: u64) -> Option<Option<String>> {
-    let records = stage.front.records().into_iter();
+    let records = stage.proxy.records().into_iter();
     let mut streams = records.filter(|record| record.class == Class::Events);
     Some(streams.nth(usize::try_from(opens).ok()?)?.cursor_query)
 }

@@ -2,9 +2,9 @@
 
 use super::words::{Mounted, Pane, STALE_RETRY, Sight, rewinds};
 use super::{Change, Control, Defect, Scenario};
-use crate::front::Class;
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::proxy::Class;
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {
@@ -39,9 +39,9 @@ pub(super) async fn click_after_the_failure<S: Sight>(
     pane: &Mounted<S>,
 ) -> Result<Clicks, StageError> {
     stage.phase("fault");
-    stage.front.fail(Class::History, 1, hyper::StatusCode::INTERNAL_SERVER_ERROR);
+    stage.proxy.fail(Class::History, 1, hyper::StatusCode::INTERNAL_SERVER_ERROR);
     // The next fetch of the history, whatever causes it: the retry, if all is well.
-    let next = stage.front.hold(Class::History, 1);
+    let next = stage.proxy.hold(Class::History, 1);
     pane.click_rewind(1).await?;
     let failed = "a failed refetch, with a retry to come";
     let seen = pane.click_rewind_when(failed, S::REFETCH_FAILED, 0).await?;

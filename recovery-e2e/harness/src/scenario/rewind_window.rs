@@ -2,9 +2,9 @@
 
 use super::words::{Mounted, Pane, Sight, rewinds};
 use super::{Change, Control, Defect, Scenario};
-use crate::front::Class;
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::proxy::Class;
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {
@@ -40,7 +40,7 @@ pub(super) async fn click_in_the_window<S: Sight>(
     pane: &Mounted<S>,
 ) -> Result<(u64, u64), StageError> {
     stage.phase("fault");
-    let refetch = stage.front.hold(Class::History, 1);
+    let refetch = stage.proxy.hold(Class::History, 1);
     pane.click_rewind(1).await?;
     refetch.arrived().await?;
     let seen = pane.click_rewind(0).await?;

@@ -4,9 +4,9 @@ use hyper::StatusCode;
 
 use super::words::{Dashboard, Loaded, told};
 use super::{Change, Control, Defect, Scenario};
-use crate::front::Class;
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::proxy::Class;
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {
@@ -38,7 +38,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.phase("given up");
     let pid = stage.node_pid()?;
     dashboard.set_hidden(true).await?;
-    stage.front.fail(Class::GlobalEvents, 1, StatusCode::SERVICE_UNAVAILABLE);
+    stage.proxy.fail(Class::GlobalEvents, 1, StatusCode::SERVICE_UNAVAILABLE);
     stage.stop_node().await?;
     dashboard.given_up().await?;
     dashboard.start_node_with_keeper(stage).await?;

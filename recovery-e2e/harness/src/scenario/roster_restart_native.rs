@@ -4,9 +4,9 @@ use hyper::StatusCode;
 
 use super::words::{Dashboard, Loaded, told};
 use super::{Change, Control, Defect, Scenario};
-use crate::front::{Class, Record};
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::proxy::{Class, Record};
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {
@@ -34,14 +34,14 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     let dashboard = Dashboard::open(stage).await?;
 
     stage.phase("restart");
-    let parked = stage.front.park();
+    let parked = stage.proxy.park();
     stage.stop_node().await?;
     parked.arrived(1).await?;
     dashboard.start_node_with_keeper(stage).await?;
     stage.screenshot("fault").await?;
 
     stage.phase("heal");
-    stage.front.accept();
+    stage.proxy.accept();
     dashboard.caught_up(stage, 2).await?;
     let redials = dashboard.redials(stage);
     let by_header = redials.iter().filter(|redial| {
@@ -62,8 +62,8 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.screenshot("healed").await?;
 
     stage.phase("page's own redial");
-    stage.front.fail(Class::GlobalEvents, 1, StatusCode::SERVICE_UNAVAILABLE);
-    stage.front.sever(Class::GlobalEvents);
+    stage.proxy.fail(Class::GlobalEvents, 1, StatusCode::SERVICE_UNAVAILABLE);
+    stage.proxy.sever(Class::GlobalEvents);
     dashboard.given_up().await?;
     dashboard.focus().await?;
     dashboard.caught_up(stage, 3).await?;

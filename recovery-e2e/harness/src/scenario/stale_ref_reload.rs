@@ -2,10 +2,10 @@
 
 use super::words::{Pane, arrived, end_of_turn, workstream};
 use super::{Change, Control, Defect, Scenario};
-use crate::front::Class;
-use crate::model::Reply;
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::node::model::Reply;
+use crate::proxy::Class;
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {
@@ -59,15 +59,15 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     end_of_turn(&mut events).await?;
 
     stage.phase("reload and second turn");
-    let loaded = stage.front.counters().borrow().of(Class::History).ok;
+    let loaded = stage.proxy.counters().borrow().of(Class::History).ok;
     // Nothing may rebuild the rows, which would hide where the next text goes.
-    let failing = stage.front.fail_until(Class::History);
+    let failing = stage.proxy.fail_until(Class::History);
     pane.call("connect").await?;
     pane.until("a stream that is open again", "s.readyState === EventSource.OPEN").await?;
     pane.write("And if it blows?").await?;
     pane.until_painted(SECOND).await?;
     let bubbles = pane.bubbles().await?;
-    let loaded_since = stage.front.counters().borrow().of(Class::History).ok - loaded;
+    let loaded_since = stage.proxy.counters().borrow().of(Class::History).ok - loaded;
     let tried = arrived(stage, Class::History);
     stage.require(
         "no reload had rebuilt the rows",

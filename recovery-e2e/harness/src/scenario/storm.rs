@@ -2,10 +2,10 @@
 
 use super::words::{Pane, Tools, end_of_turn, workstream};
 use super::{Change, Control, Defect, Scenario};
-use crate::model::{Reply, ToolCall};
-use crate::stage::gate::ToolGate;
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::node::model::{Reply, ToolCall};
+use crate::node::tool_gate::ToolGate;
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {

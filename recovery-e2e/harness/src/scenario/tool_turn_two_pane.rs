@@ -2,9 +2,9 @@
 
 use super::words::{Shown, Traffic, TwoPanes, each_stream_asked, end_of_turn, told, workstream};
 use super::{Change, Control, Defect, Scenario};
-use crate::model::{Reply, ToolCall};
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::node::model::{Reply, ToolCall};
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {

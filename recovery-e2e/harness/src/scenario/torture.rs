@@ -6,8 +6,8 @@ use std::future::pending;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::{Scenario, Story};
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// What the page prints in [`flood`]: so many lines of a MiB each.
 const FLOOD_MIB: u32 = 200;

@@ -4,10 +4,10 @@ use super::words::{
     Held, Shown, Traffic, TwoPanes, each_stream_asked, end_of_turn, told, workstream,
 };
 use super::{Change, Control, Defect, Scenario};
-use crate::front::Class;
-use crate::model::Reply;
-use crate::stage::{Stage, StageError};
-use crate::verdict::Stamp;
+use crate::node::model::Reply;
+use crate::proxy::Class;
+use crate::record::stamp::Stamp;
+use crate::scenario::stage::{Stage, StageError};
 
 /// See the module.
 pub const SCENARIO: Scenario = Scenario {
@@ -44,7 +44,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.phase("bubble");
     let before = Traffic::so_far(stage);
     let mut events = stage.wire.follow(panes.ws()).await?;
-    let send = stage.front.hold(Class::Send, 1);
+    let send = stage.proxy.hold(Class::Send, 1);
     panes.write(MESSAGE).await?;
     let send = Held::arrived(send).await?;
     let [origin, peer] = panes.look().await?;

@@ -9,11 +9,11 @@ mod two;
 
 use hyper::StatusCode;
 
-use crate::edge;
-use crate::front::{Class, Hold};
-use crate::model::Reply;
-use crate::stage::wire::{Follower, WsId};
-use crate::stage::{Stage, StageError};
+use crate::node::model::Reply;
+use crate::node::wire::{Follower, WsId};
+use crate::proxy::{Class, Hold};
+use crate::scenario::stage::{Stage, StageError};
+use crate::wait;
 
 pub use coord::Coord;
 pub use dashboard::{Dashboard, Loaded};
@@ -29,7 +29,7 @@ pub const TRUNCATED_RELOAD: &str = "t.TRUNCATED_JITTER_MS";
 /// The turns of [`seed_three_turns`], what is asked and what the model answers.
 const SEED: [(&str, &str); 3] = [
     ("How is the weather at sea?", "Calm, with a light swell from the west."),
-    ("And tomorrow?", "A front comes in. Expect rain before noon."),
+    ("And tomorrow?", "A proxy comes in. Expect rain before noon."),
     ("Shall we sail?", "Sail early, and be back by eleven."),
 ];
 
@@ -51,8 +51,8 @@ pub async fn seed_three_turns(
 /// Rewinds two of three turns, fails the refetch that follows, and holds the one retry of it; the
 /// stale rows stand meanwhile.
 pub async fn hold_retry_of_failed_rewind(stage: &Stage, pane: &Pane) -> Result<Held, StageError> {
-    stage.front.fail(Class::History, 1, StatusCode::INTERNAL_SERVER_ERROR);
-    let hold = stage.front.hold(Class::History, 1);
+    stage.proxy.fail(Class::History, 1, StatusCode::INTERNAL_SERVER_ERROR);
+    let hold = stage.proxy.hold(Class::History, 1);
     pane.click_rewind(1).await?;
     pane.until("a failed refetch, with a retry to come", "s.retryArmed").await?;
     pane.outlast(stage, STALE_RETRY).await?;
@@ -79,20 +79,20 @@ impl Held {
 
     /// Waits until each is answered, also one that nobody waits for any more.
     pub async fn answered(&self, stage: &Stage) -> Result<(), StageError> {
-        let mut counters = stage.front.counters();
+        let mut counters = stage.proxy.counters();
         let all = async {
             while self.statuses(stage).contains(&None) {
-                // The front outlives the stage's borrow: there is always somebody to tell.
+                // The proxy outlives the stage's borrow: there is always somebody to tell.
                 let _ = counters.changed().await;
             }
         };
         let saw = || told::each_or_none(self.statuses(stage));
-        Ok(edge::within("the answers to what was held", all, saw).await?)
+        Ok(wait::within("the answers to what was held", all, saw).await?)
     }
 
     /// The status of each answer, none while there is no answer.
     pub fn statuses(&self, stage: &Stage) -> Vec<Option<u16>> {
-        let records = stage.front.records().into_iter();
+        let records = stage.proxy.records().into_iter();
         let held = records.filter(|record| self.seqs.contains(&record.seq));
         held.map(|record| record.status).collect()
     }
@@ -123,12 +123,12 @@ pub async fn end_of_turn(events: &mut Follower) -> Result<(), StageError> {
     Ok(())
 }
 
-/// How many requests of `class` have reached the front.
+/// How many requests of `class` have reached the proxy.
 pub fn arrived(stage: &Stage, class: Class) -> u64 {
-    stage.front.counters().borrow().of(class).arrived
+    stage.proxy.counters().borrow().of(class).arrived
 }
 
-/// How many rewinds have reached the front.
+/// How many rewinds have reached the proxy.
 pub fn rewinds(stage: &Stage) -> u64 {
     arrived(stage, Class::Rewind)
 }

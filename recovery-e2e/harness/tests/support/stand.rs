@@ -1,14 +1,15 @@
 //! An empty page, at an origin of its own.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use recovery_e2e::children::Children;
-use recovery_e2e::front::{Front, FrontConfig, LocalPage};
+use recovery_e2e::browser::chromium::{Browser, BrowserConfig, Context};
+use recovery_e2e::browser::page::Page;
+use recovery_e2e::os::children::Children;
+use recovery_e2e::os::log::LogFile;
+use recovery_e2e::proxy::{LocalPage, Proxy, ProxyConfig};
+use recovery_e2e::record::settings::PageSettings;
+use recovery_e2e::record::settings::Sandbox;
+use recovery_e2e::record::trace::Trace;
 use recovery_e2e::redact::Redactor;
-use recovery_e2e::stage::browser::{Browser, BrowserConfig, Context, Sandbox};
-use recovery_e2e::stage::clock::PageSettings;
-use recovery_e2e::stage::log::LogFile;
-use recovery_e2e::stage::page::Page;
-use recovery_e2e::trace::Trace;
 use serde::de::DeserializeOwned;
 
 pub struct Stand {
@@ -16,7 +17,7 @@ pub struct Stand {
     pub url: String,
     pub browser: Browser,
     settings: PageSettings,
-    _front: Front,
+    _front: Proxy,
     folder: tempfile::TempDir,
 }
 
@@ -28,7 +29,7 @@ impl Stand {
         let folder = tempfile::tempdir().unwrap();
         let path = Utf8Path::from_path(folder.path()).unwrap();
         let redactor = Redactor::default();
-        let front = Front::start(FrontConfig {
+        let proxy = Proxy::start(ProxyConfig {
             port: 0,
             upstream: None,
             pages: vec![LocalPage {
@@ -54,9 +55,9 @@ impl Stand {
         })
         .await
         .unwrap();
-        let url = format!("{}/empty", front.origin());
+        let url = format!("{}/empty", proxy.origin());
         let page = page_of(&browser, None, (settings, path), &url).await;
-        Stand { page, url, browser, settings, _front: front, folder }
+        Stand { page, url, browser, settings, _front: proxy, folder }
     }
 
     /// Another page, at the same address.

@@ -5,11 +5,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::markup::Markup;
 use super::traces::Traces;
 use super::{add_badge, add_fact, command, link, timeline};
-use crate::hygiene::Holding;
-use crate::journal::{Case, CaseResult, CaseView};
+use crate::record::journal::{Case, CaseResult, CaseView};
+use crate::record::ledger::Holding;
+use crate::record::verdict::{Evidence, ReceiptReport};
 use crate::report::headline::{self, seconds};
 use crate::report::{Summary, text};
-use crate::verdict::{Evidence, ReceiptReport};
 
 /// The most that is told of a reason, in bytes; the whole is in the verdict file.
 const MAX_REASON: usize = 8 << 10;

@@ -3,10 +3,10 @@
 use camino::Utf8Path;
 
 use super::super::{VERDICT_FILE, text};
-use crate::journal::{Case, CaseResult, Part, RunInfo};
+use crate::record::journal::{Case, CaseResult, Part, RunInfo};
+use crate::record::settings::Clock;
+use crate::record::settings::Isolation;
 use crate::report::Summary;
-use crate::stage::clock::Clock;
-use crate::stage::seat::Isolation;
 
 /// In place of a command that cannot be told in a line.
 const UNTOLD: &str = "(its arguments cannot be told in a line; the journal has them)";
@@ -98,9 +98,9 @@ fn quoted(word: &str) -> String {
 mod tests {
     use super::super::super::tests::summary;
     use super::*;
-    use crate::journal::ShardRun;
-    use crate::journal::tests::{case, run_info};
-    use crate::verdict::Outcome;
+    use crate::record::journal::ShardRun;
+    use crate::record::journal::tests::{case, run_info};
+    use crate::record::verdict::Outcome;
 
     fn run(args: &[&str]) -> RunInfo {
         RunInfo { args: args.iter().map(ToString::to_string).collect(), ..run_info() }

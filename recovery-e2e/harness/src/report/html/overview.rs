@@ -8,9 +8,9 @@ use super::super::summary::{Counts, ShardTimes, Summary, exit_code};
 use super::super::{Trouble, text};
 use super::markup::Markup;
 use super::{OUTCOMES, add_badge, add_fact, command, sign};
-use crate::journal::{Part, RunFinished, RunInfo, Stop};
-use crate::plan::show;
-use crate::verdict::Outcome;
+use crate::record::journal::{Part, RunFinished, RunInfo, Stop};
+use crate::record::verdict::Outcome;
+use crate::run::plan::show;
 
 /// The most shards and troubles that are told.
 const MAX_ROWS: usize = 100;

@@ -8,9 +8,10 @@ use serde_json::json;
 
 use super::super::tests::summary;
 use super::*;
-use crate::front::Class;
-use crate::journal::tests::{result, run_info, temp_dir};
-use crate::journal::{Part, RunInfo, ShardRun};
+use crate::proxy::Class;
+use crate::record::journal::tests::{result, run_info};
+use crate::record::journal::{Part, RunInfo, ShardRun};
+use crate::test_dir::test_dir;
 
 /// The page of a run that left no file.
 fn bare(summary: &Summary) -> String {
@@ -59,7 +60,7 @@ fn out_folder(
     requests: &str,
     counters: &str,
 ) -> (tempfile::TempDir, Utf8PathBuf) {
-    let (dir, out) = temp_dir();
+    let (dir, out) = test_dir();
     for seen in &summary.cases {
         let folder = out.join(seen.case.dir.strip_prefix("target/e2e").unwrap());
         fs::create_dir_all(&folder).unwrap();
@@ -260,7 +261,7 @@ fn a_request_that_was_open_when_the_run_was_killed_is_drawn_from_the_counters() 
 
 #[test]
 fn a_trace_that_lies_elsewhere_is_not_read() {
-    let (_dir, out) = temp_dir();
+    let (_dir, out) = test_dir();
     let summary = summary(&[("a", None, Outcome::Failed, None)]);
     let elsewhere = out.join("elsewhere");
     fs::create_dir_all(elsewhere.join("scenarios/a")).unwrap();
@@ -345,7 +346,7 @@ proptest! {
         seen.result.receipts[0].broken = Some(texts[6].clone());
         seen.result.phases[0].name = texts[7].clone();
         seen.result.artifacts.push(format!("target/e2e/{}.png", texts[8]).into());
-        let (_dir, out) = temp_dir();
+        let (_dir, out) = test_dir();
         let page = page_of(&odd, &out);
         let read = xml(&page);
         prop_assert_eq!(with_class(&read, "case").len(), 1);

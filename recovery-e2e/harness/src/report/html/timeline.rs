@@ -9,7 +9,7 @@ pub use draw::add_patterns;
 
 use super::markup::Markup;
 use super::traces::{COUNTERS_FILE, Gap, REQUESTS_FILE, Requests, Trace, Untold};
-use crate::journal::Phase;
+use crate::record::journal::Phase;
 
 /// The drawing and its tables, or what stands in its way.
 pub fn add(page: &mut Markup, trace: &Trace, phases: &[Phase]) {

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::link;
-use crate::files;
-use crate::front::{Class, Record};
+use crate::os::files;
+use crate::proxy::{Class, Record};
 use crate::report::Summary;
 
 /// The file with a line for every request.

@@ -3,8 +3,8 @@ use roxmltree::{Document, Node};
 
 use super::super::tests::summary;
 use super::*;
-use crate::journal::tests::result;
-use crate::journal::{RunFinished, Stop};
+use crate::record::journal::tests::result;
+use crate::record::journal::{RunFinished, Stop};
 use crate::report::exit_code;
 
 const OUTCOMES: [Outcome; 7] = [

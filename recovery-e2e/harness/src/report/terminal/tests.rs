@@ -1,8 +1,8 @@
 use super::super::tests::summary;
 use super::*;
-use crate::journal::RunFinished;
-use crate::journal::tests::{case, result, run_started};
-use crate::verdict::Stamp;
+use crate::record::journal::RunFinished;
+use crate::record::journal::tests::{case, result, run_started};
+use crate::record::stamp::Stamp;
 
 /// Escape characters would not show in a snapshot.
 fn shown(text: &str) -> String {

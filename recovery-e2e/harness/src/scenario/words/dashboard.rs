@@ -3,11 +3,11 @@
 use serde::Deserialize;
 
 use super::{take_turn, told, workstream};
-use crate::front::{Class, Record};
-use crate::model::Reply;
-use crate::stage::page::Page;
-use crate::stage::wire::WsId;
-use crate::stage::{Stage, StageError};
+use crate::browser::page::Page;
+use crate::node::model::Reply;
+use crate::node::wire::WsId;
+use crate::proxy::{Class, Record};
+use crate::scenario::stage::{Stage, StageError};
 
 /// The workstream that is opened again after a restart.
 const KEEPER: &str = "keeper";
@@ -20,7 +20,7 @@ pub struct Dashboard {
     page: Page,
     keeper: WsId,
     ghost: WsId,
-    /// Where the page's first stream stands among all that the front has seen.
+    /// Where the page's first stream stands among all that the proxy has seen.
     first: usize,
     cursor: Option<String>,
 }
@@ -85,7 +85,7 @@ impl Dashboard {
         Ok(dashboard)
     }
 
-    /// The cursor of the page when it was opened, as the front saw it.
+    /// The cursor of the page when it was opened, as the proxy saw it.
     pub fn cursor(&self) -> Option<&str> {
         self.cursor.as_deref()
     }
@@ -152,6 +152,6 @@ impl Dashboard {
 }
 
 fn streams(stage: &Stage) -> Vec<Record> {
-    let records = stage.front.records().into_iter();
+    let records = stage.proxy.records().into_iter();
     records.filter(|record| record.class == Class::GlobalEvents).collect()
 }

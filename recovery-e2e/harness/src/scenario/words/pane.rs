@@ -8,10 +8,10 @@ use serde::de::DeserializeOwned;
 
 use super::cursor::has_reached;
 use super::{seed_three_turns, told};
-use crate::model::Reply;
-use crate::stage::page::Page;
-use crate::stage::wire::WsId;
-use crate::stage::{Stage, StageError};
+use crate::browser::page::Page;
+use crate::node::model::Reply;
+use crate::node::wire::WsId;
+use crate::scenario::stage::{Stage, StageError};
 
 /// What stands in a pane at one moment, as its kind lets it be seen.
 pub trait Sight: Display + DeserializeOwned {
@@ -301,7 +301,7 @@ impl<S: Sight> Mounted<S> {
         Ok(self.page.eval("the pane's place", "__e2e.pane.el.isConnected").await?)
     }
 
-    /// Returns when everything that the page has asked for so far is counted at the front.
+    /// Returns when everything that the page has asked for so far is counted at the proxy.
     pub async fn fence(&self, stage: &Stage) -> Result<(), StageError> {
         stage.fence(&self.page).await
     }
@@ -313,7 +313,7 @@ impl<S: Sight> Mounted<S> {
 
     /// Stops the page's time: no timer fires before [`Pane::outlast`].
     pub async fn freeze(&self) -> Result<(), StageError> {
-        self.page.freeze().await
+        Ok(self.page.freeze().await?)
     }
 
     /// Lets a window of the client pass, given by its timing constants, `t`: whatever was due in

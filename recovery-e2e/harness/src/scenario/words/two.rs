@@ -6,10 +6,10 @@ use serde::Deserialize;
 
 use super::cursor::has_reached;
 use super::{arrived, told};
-use crate::front::{Class, Record};
-use crate::stage::page::Page;
-use crate::stage::wire::WsId;
-use crate::stage::{Stage, StageError};
+use crate::browser::page::Page;
+use crate::node::wire::WsId;
+use crate::proxy::{Class, Record};
+use crate::scenario::stage::{Stage, StageError};
 
 /// What stands in the transcript of one pane.
 #[derive(Debug, Deserialize)]
@@ -146,6 +146,6 @@ impl TwoPanes {
 
 /// Whether each stream that the page has opened had what `asked` looks for in its query.
 pub fn each_stream_asked(stage: &Stage, asked: fn(&Record) -> bool) -> Vec<bool> {
-    let records = stage.front.records().into_iter();
+    let records = stage.proxy.records().into_iter();
     records.filter(|record| record.class == Class::Events).map(|record| asked(&record)).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::super::markup::Markup;
 use super::super::traces::Counters;
-use crate::front::Class;
+use crate::proxy::Class;
 
 /// The columns: what each says, the counter, and whether its largest value is told.
 const COLUMNS: [(&str, &str, bool); 7] = [

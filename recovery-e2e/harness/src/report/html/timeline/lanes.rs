@@ -3,8 +3,8 @@
 //! Across, all is in percent of the whole time, so that the drawing fits any width; down, it is in
 //! pixels.
 
-use crate::front::{Class, Record};
-use crate::journal::Phase;
+use crate::proxy::{Class, Record};
+use crate::record::journal::Phase;
 
 use super::super::traces::{Request, Requests, Trace};
 
@@ -87,7 +87,7 @@ pub enum End {
 pub enum Beside {
     /// Behind its end.
     Behind,
-    /// In front of its begin.
+    /// In proxy of its begin.
     Before,
     /// Upon it, from its begin.
     Upon,

@@ -3,7 +3,7 @@
 use super::super::markup::Markup;
 use super::super::traces::Request;
 use super::lanes::fate;
-use crate::front::Record;
+use crate::proxy::Record;
 use crate::report::text;
 
 /// The most that is told of a path or a cursor, in bytes.

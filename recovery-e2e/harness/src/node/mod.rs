@@ -1,0 +1,8 @@
+//! What knows our own node and its client: another application is put in here.
+
+pub mod control_socket;
+pub mod model;
+pub mod pages;
+pub mod process;
+pub mod tool_gate;
+pub mod wire;

@@ -1,0 +1,106 @@
+//! A hold: requests kept from the upstream until a scenario lets them go.
+
+use std::future::pending;
+
+use tokio::sync::watch;
+
+use super::receipt::Receipt;
+use crate::wait::{self, WaitTimeout};
+
+/// A scenario's end of a hold.
+///
+/// Dropped without a release it holds on until the proxy ends: a forgotten release must show as
+/// an edge that never comes, not as a hold that did nothing.
+#[derive(Debug)]
+pub struct Hold {
+    receipt: Receipt,
+    due: u32,
+    open: watch::Sender<bool>,
+    stood: watch::Receiver<Vec<u64>>,
+}
+
+/// The requests' end of a hold.
+#[derive(Clone, Debug)]
+pub(super) struct Gate {
+    open: watch::Receiver<bool>,
+    stood: watch::Sender<Vec<u64>>,
+}
+
+impl Hold {
+    pub(super) fn new(receipt: Receipt, due: u32) -> (Hold, Gate) {
+        let (open, opened) = watch::channel(false);
+        let (stand, stood) = watch::channel(Vec::new());
+        (Hold { receipt, due, open, stood }, Gate { open: opened, stood: stand })
+    }
+
+    /// The proof that it held what it was armed for.
+    pub fn receipt(&self) -> &Receipt {
+        &self.receipt
+    }
+
+    /// Waits until as many requests as it was armed for stand in it, or have stood, their bodies
+    /// read; returns their [`seq`](super::Record::seq).
+    ///
+    /// # Errors
+    /// [`WaitTimeout`] when they do not come.
+    pub async fn arrived(&self) -> Result<Vec<u64>, WaitTimeout> {
+        let edge = format!("arrival in \"{}\"", self.receipt.name());
+        let all = |stood: &Vec<u64>| stood.len() >= self.due as usize;
+        wait::until(&edge, &mut self.stood.clone(), all).await
+    }
+
+    /// Lets go all that stands in it; what takes its turn later passes without standing.
+    pub fn release(&self) {
+        self.open.send_replace(true);
+    }
+}
+
+impl Gate {
+    /// Stands in the hold until it is released.
+    pub(super) async fn pass(mut self, seq: u64) {
+        self.stood.send_modify(|stood| stood.push(seq));
+        if self.open.wait_for(|open| *open).await.is_err() {
+            pending().await
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    fn hold(n: u32) -> (Hold, Gate) {
+        Hold::new(Receipt::new(format!("hold history x{n}"), n), n)
+    }
+
+    #[tokio::test]
+    async fn a_hold_has_arrived_when_all_that_it_was_armed_for_stand_in_it() {
+        let (hold, gate) = hold(2);
+        let mut first = Box::pin(gate.clone().pass(7));
+        assert!(first.as_mut().now_or_never().is_none());
+        assert!(hold.arrived().now_or_never().is_none());
+        let mut second = Box::pin(gate.pass(9));
+        assert!(second.as_mut().now_or_never().is_none());
+        assert_eq!(hold.arrived().await.unwrap(), [7, 9]);
+        hold.release();
+        first.await;
+        second.await;
+    }
+
+    #[tokio::test]
+    async fn what_takes_its_turn_after_the_release_passes() {
+        let (hold, gate) = hold(1);
+        hold.release();
+        gate.pass(1).await;
+        assert_eq!(hold.arrived().await.unwrap(), [1]);
+    }
+
+    #[tokio::test]
+    async fn a_hold_that_is_dropped_without_a_release_holds_on() {
+        let (hold, gate) = hold(1);
+        drop(hold);
+        assert!(gate.pass(1).now_or_never().is_none());
+    }
+}

@@ -1,0 +1,208 @@
+//! Faults: that they fire, on whom, and what their receipts say.
+
+use hyper::StatusCode;
+
+use super::super::{Class, Edit, Patch, ReceiptState};
+use super::*;
+
+const REDEEMED: ReceiptState = ReceiptState::Redeemed { times: 1 };
+
+#[tokio::test]
+async fn a_failed_request_never_reaches_the_upstream_and_the_next_one_does() {
+    let stand = Stand::new().await;
+    let receipt = stand.proxy.fail(Class::History, 1, StatusCode::INTERNAL_SERVER_ERROR);
+    assert_eq!(receipt.name(), "fail history x1 with 500");
+    assert_eq!(receipt.state(), ReceiptState::Armed { times: 0 });
+
+    let refused = stand.request(HISTORY).await.rest().await;
+    assert!(refused.starts_with("HTTP/1.1 500 "), "{refused}");
+    assert_eq!(receipt.state(), REDEEMED);
+
+    let mut next = stand.request(HISTORY).await;
+    stand.answer("", "rows").await;
+    assert!(next.rest().await.ends_with("\r\n\r\nrows"));
+    let records = stand.proxy.records();
+    assert_eq!(records[0].faults, ["fail history x1 with 500"]);
+    assert_eq!(records[0].forwarded_ms, None);
+    assert!(records[1].faults.is_empty() && records[1].forwarded_ms.is_some());
+    let counts = stand.proxy.counters().borrow().of(Class::History);
+    assert_eq!((counts.arrived, counts.answered, counts.ok, counts.failed), (2, 2, 1, 1));
+}
+
+#[tokio::test]
+async fn faults_of_a_class_fire_in_the_order_of_arming_and_other_classes_pass() {
+    let stand = Stand::new().await;
+    let first = stand.proxy.fail(Class::History, 1, StatusCode::INTERNAL_SERVER_ERROR);
+    let second = stand.proxy.hold(Class::History, 1);
+    let third = stand.proxy.fail(Class::History, 1, StatusCode::SERVICE_UNAVAILABLE);
+
+    let mut rewind = stand.request(REWIND).await;
+    stand.answer("", "ok").await;
+    assert!(rewind.rest().await.ends_with("ok"));
+
+    assert!(stand.request(HISTORY).await.rest().await.starts_with("HTTP/1.1 500 "));
+    let mut held = stand.request(HISTORY).await;
+    assert_eq!(second.arrived().await.unwrap(), [3]);
+    assert!(stand.request(HISTORY).await.rest().await.starts_with("HTTP/1.1 503 "));
+    second.release();
+    stand.answer("", "rows").await;
+    assert!(held.rest().await.ends_with("rows"));
+
+    let receipts = stand.proxy.receipts();
+    let names: Vec<&str> = receipts.iter().map(|receipt| receipt.name()).collect();
+    assert_eq!(names, ["fail history x1 with 500", "hold history x1", "fail history x1 with 503"]);
+    for receipt in [&first, second.receipt(), &third] {
+        assert_eq!(receipt.state(), REDEEMED, "{}", receipt.name());
+    }
+}
+
+#[tokio::test]
+async fn a_held_request_is_counted_at_once_and_forwarded_with_its_body_when_released() {
+    let stand = Stand::new().await;
+    let hold = stand.proxy.hold(Class::Rewind, 1);
+    let mut browser = stand.request_with(REWIND, "content-length: 11\r\n", "{\"turns\":1}").await;
+    hold.arrived().await.unwrap();
+    let counts = stand.proxy.counters().borrow().of(Class::Rewind);
+    assert_eq!((counts.arrived, counts.held, counts.in_flight), (1, 1, 1));
+    assert_eq!(stand.proxy.records()[0].forwarded_ms, None);
+
+    hold.release();
+    let (mut upstream, _) = stand.forwarded().await;
+    assert_eq!(upstream.read_until("}").await, "{\"turns\":1}");
+    assert_eq!(stand.proxy.counters().borrow().of(Class::Rewind).held, 0);
+    upstream.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").await;
+    assert!(browser.rest().await.ends_with("ok"));
+}
+
+#[tokio::test]
+async fn a_held_request_outlives_a_browser_that_aborts() {
+    let stand = Stand::new().await;
+    let hold = stand.proxy.hold(Class::Rewind, 1);
+    let browser = stand.request(REWIND).await;
+    hold.arrived().await.unwrap();
+    drop(browser);
+    let gone = stand.until("abort", |counters| counters.of(Class::Rewind).aborted == 1).await;
+    assert_eq!((gone.of(Class::Rewind).held, gone.of(Class::Rewind).in_flight), (1, 0));
+
+    hold.release();
+    stand.answer("", "{\"status\":\"ok\"}").await;
+    stand.until("answer", |counters| counters.of(Class::Rewind).answered == 1).await;
+    let (log, _) = stand.requests_log().await;
+    assert_eq!(log.len(), 1);
+    let at = |field: &str| log[0][field].as_f64().unwrap();
+    assert!(at("held_ms") <= at("aborted_ms") && at("aborted_ms") <= at("forwarded_ms"));
+    assert!(at("forwarded_ms") <= at("first_byte_ms") && at("first_byte_ms") <= at("ended_ms"));
+    assert_eq!((&log[0]["status"], &log[0]["bytes"]), (&200.into(), &15.into()));
+}
+
+fn gate_patch(find: &str) -> Patch {
+    let edit = Edit { find: find.to_owned(), replace: "busy".to_owned() };
+    Patch { asset: "/static/gate.js".to_owned(), edits: vec![edit] }
+}
+
+const GATE: &str = "return busy || latch; // latch";
+
+#[tokio::test]
+async fn a_patched_asset_is_served_changed_every_time_and_never_from_a_cache() {
+    let stand = Stand::new().await;
+    let receipt = stand.proxy.patch(gate_patch("busy || latch"));
+    for times in 1..=2 {
+        let headers = "if-none-match: \"v1\"\r\naccept-encoding: gzip\r\n";
+        let mut browser = stand.request_with(ASSET, headers, "").await;
+        let validators = "etag: \"v1\"\r\ncache-control: max-age=600\r\n";
+        let forwarded = stand.answer(validators, GATE).await.to_lowercase();
+        assert!(!forwarded.contains("if-none-match"), "{forwarded}");
+        assert!(forwarded.contains("accept-encoding: identity"), "{forwarded}");
+
+        let served = browser.rest().await.to_lowercase();
+        assert!(served.ends_with("\r\n\r\nreturn busy; // latch"), "{served}");
+        assert!(served.contains("content-length: 21\r\n"), "{served}");
+        assert!(served.contains("cache-control: no-store\r\n"), "{served}");
+        assert!(!served.contains("etag"), "{served}");
+        assert_eq!(receipt.state(), ReceiptState::Redeemed { times });
+    }
+    assert_eq!(stand.proxy.records()[1].faults, ["patch /static/gate.js"]);
+}
+
+#[tokio::test]
+async fn a_patch_that_is_not_found_once_is_a_500_and_a_broken_receipt() {
+    for (find, times) in [("quiesce", "0 times"), ("latch", "2 times")] {
+        let stand = Stand::new().await;
+        let receipt = stand.proxy.patch(gate_patch(find));
+        let mut browser = stand.request(ASSET).await;
+        stand.answer("", GATE).await;
+        let served = browser.rest().await;
+        assert!(served.starts_with("HTTP/1.1 500 ") && served.contains(times), "{served}");
+        let ReceiptState::Broken { reason } = receipt.state() else { panic!("{receipt:?}") };
+        assert!(reason.contains(times), "{reason}");
+    }
+}
+
+#[tokio::test]
+async fn a_patched_asset_that_is_not_there_is_a_broken_receipt_too() {
+    let stand = Stand::new().await;
+    let receipt = stand.proxy.patch(gate_patch("latch"));
+    let mut browser = stand.request(ASSET).await;
+    let (mut upstream, _) = stand.forwarded().await;
+    upstream.write("HTTP/1.1 404 Not Found\r\ncontent-length: 5\r\n\r\nlatch").await;
+    assert!(browser.rest().await.starts_with("HTTP/1.1 500 "));
+    assert!(matches!(receipt.state(), ReceiptState::Broken { .. }), "{receipt:?}");
+}
+
+#[tokio::test]
+async fn an_asset_without_a_patch_passes_as_it_is() {
+    let stand = Stand::new().await;
+    let receipt = stand.proxy.patch(gate_patch("latch"));
+    let mut browser = stand.request("GET /static/other.js").await;
+    stand.answer("etag: \"v1\"\r\n", GATE).await;
+    let served = browser.rest().await;
+    assert!(served.contains("etag: \"v1\"") && served.ends_with(GATE), "{served}");
+    assert_eq!(receipt.state(), ReceiptState::Armed { times: 0 });
+}
+
+#[tokio::test]
+async fn a_standing_fault_fails_every_request_of_its_class_until_it_is_lifted() {
+    let stand = Stand::new().await;
+    let standing = stand.proxy.fail_until(Class::History);
+    assert_eq!(standing.receipt().state(), ReceiptState::Armed { times: 0 });
+    for times in 1..=3 {
+        assert!(stand.request(HISTORY).await.rest().await.starts_with("HTTP/1.1 500 "));
+        assert_eq!(standing.receipt().state(), ReceiptState::Redeemed { times });
+    }
+    standing.lift();
+    let mut next = stand.request(HISTORY).await;
+    stand.answer("", "rows").await;
+    assert!(next.rest().await.ends_with("rows"));
+    let faults: Vec<_> = stand.proxy.records().iter().map(|record| record.faults.len()).collect();
+    assert_eq!(faults, [1, 1, 1, 0]);
+    assert_eq!(stand.proxy.records()[0].faults, ["fail history with 500 until lifted"]);
+}
+
+const TOKEN: &str = r#"{"cursor":null,"handoff_token":"t1","messages":[]}"#;
+
+#[tokio::test]
+async fn a_tokenless_history_is_the_upstreams_answer_without_its_token() {
+    let stand = Stand::new().await;
+    let receipt = stand.proxy.tokenless(1);
+    let mut browser = stand.request_with(HISTORY, "accept-encoding: gzip\r\n", "").await;
+    let forwarded = stand.answer("", TOKEN).await.to_lowercase();
+    assert!(forwarded.contains("accept-encoding: identity"), "{forwarded}");
+    let served = browser.rest().await;
+    assert!(served.ends_with(r#"{"cursor":null,"handoff_token":null,"messages":[]}"#), "{served}");
+    assert_eq!(receipt.state(), REDEEMED);
+
+    let mut next = stand.request(HISTORY).await;
+    stand.answer("", TOKEN).await;
+    assert!(next.rest().await.ends_with(TOKEN));
+}
+
+#[tokio::test]
+async fn a_history_that_has_no_token_to_lose_is_a_500_and_a_broken_receipt() {
+    let stand = Stand::new().await;
+    let receipt = stand.proxy.tokenless(1);
+    let mut browser = stand.request(HISTORY).await;
+    stand.answer("", "{}").await;
+    assert!(browser.rest().await.starts_with("HTTP/1.1 500 "));
+    let ReceiptState::Broken { reason } = receipt.state() else { panic!("{receipt:?}") };
+    assert!(reason.contains("no history with a handoff token"), "{reason}");
+}

@@ -1,0 +1,284 @@
+//! What passes through unchanged, what breaks, and what is written of it.
+
+use std::collections::HashSet;
+use std::fs;
+
+use super::super::{Class, ReceiptState};
+use super::*;
+
+const STREAM_HEAD: &str =
+    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+
+fn chunk(text: &str) -> String {
+    format!("{:x}\r\n{text}\r\n", text.len())
+}
+
+/// An event stream open through the proxy: the browser's end and the upstream's.
+async fn open_stream(stand: &Stand) -> (Peer, Peer) {
+    let mut browser = stand.request(EVENTS).await;
+    let (mut upstream, _) = stand.forwarded().await;
+    upstream.write(STREAM_HEAD).await;
+    browser.head().await;
+    (browser, upstream)
+}
+
+// It would fail of ports that are chosen here, or shared: the kernel gives each once.
+#[tokio::test]
+async fn fronts_that_start_at_once_have_a_port_each_and_none_that_is_taken() {
+    let listener = || std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken: Vec<_> = (0..50).map(|_| listener()).collect();
+    let stands = futures_util::future::join_all((0..100).map(|_| Stand::new())).await;
+    let taken = taken.iter().map(|taken| taken.local_addr().unwrap());
+    let upstreams = stands.iter().map(|stand| stand.upstream.local_addr().unwrap());
+    let all: HashSet<_> = stands.iter().map(Stand::address).chain(upstreams).chain(taken).collect();
+    assert_eq!(all.len(), 100 + 100 + 50);
+}
+
+#[tokio::test]
+async fn each_event_passes_before_the_next_one_is_sent() {
+    let stand = Stand::new().await;
+    let (mut browser, mut upstream) = open_stream(&stand).await;
+    for seq in 1..=3 {
+        let event = format!("id: a-{seq}\ndata: {seq}\n\n");
+        upstream.write(&chunk(&event)).await;
+        assert!(browser.read_until("\n\n").await.ends_with(&event));
+        assert_eq!(stand.proxy.records()[0].last_event_id, Some(format!("a-{seq}")));
+    }
+    let counts = stand.proxy.counters().borrow().of(Class::Events);
+    assert_eq!((counts.ok, counts.in_flight, counts.answered), (1, 1, 0));
+
+    upstream.write("0\r\n\r\n").await;
+    assert!(browser.rest().await.ends_with("0\r\n\r\n"));
+    stand.until("end", |counters| counters.of(Class::Events).answered == 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_an_upstream_sent_just_before_it_died_still_reaches_the_browser() {
+    let stand = Stand::new().await;
+    for _ in 0..200 {
+        let (mut browser, mut upstream) = open_stream(&stand).await;
+        upstream.write(&chunk("data: last words\n\n")).await;
+        drop(upstream);
+        let seen = browser.rest().await;
+        assert!(seen.contains("data: last words\n\n"), "{seen}");
+    }
+}
+
+#[tokio::test]
+async fn an_upstream_that_dies_in_a_stream_breaks_the_browsers_connection() {
+    let stand = Stand::new().await;
+    let (mut browser, mut upstream) = open_stream(&stand).await;
+    upstream.write(&chunk("data: 1\n\n")).await;
+    drop(upstream);
+    let seen = browser.rest().await;
+    assert!(!seen.ends_with("0\r\n\r\n"), "the end looks clean: {seen}");
+    let counts = stand.until("break", |counters| counters.of(Class::Events).failed == 1).await;
+    assert_eq!((counts.of(Class::Events).aborted, counts.of(Class::Events).answered), (0, 0));
+    let broken = stand.proxy.records()[0].broken.clone().unwrap();
+    assert!(broken.contains("in the middle of the answer"), "{broken}");
+}
+
+#[tokio::test]
+async fn an_upstream_that_dies_before_its_answer_breaks_the_browsers_connection_without_a_byte() {
+    let stand = Stand::new().await;
+    let mut browser = stand.request(HISTORY).await;
+    drop(stand.forwarded().await);
+    assert_eq!(browser.rest().await, "");
+    let record = stand.proxy.records().remove(0);
+    assert!(record.broken.unwrap().contains("before an answer"));
+    assert_eq!((record.status, record.aborted_ms), (None, None));
+}
+
+#[tokio::test]
+async fn a_port_that_nobody_listens_on_breaks_the_browsers_connection_until_pointed_elsewhere() {
+    let stand = Stand::new().await;
+    let restarted = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let Stand { proxy, upstream, redactor, folder } = stand;
+    drop(upstream);
+    let stand = Stand { proxy, upstream: restarted, redactor, folder };
+    assert_eq!(stand.request(HISTORY).await.rest().await, "");
+    let record = stand.proxy.records().remove(0);
+    assert!(record.broken.unwrap().contains("does not accept"));
+
+    stand.proxy.point_at(stand.upstream.local_addr().unwrap());
+    let mut browser = stand.request(HISTORY).await;
+    stand.answer("", "rows").await;
+    assert!(browser.rest().await.ends_with("rows"));
+}
+
+#[tokio::test]
+async fn a_browser_that_leaves_a_stream_ends_its_upstream_connection() {
+    let stand = Stand::new().await;
+    let (browser, mut upstream) = open_stream(&stand).await;
+    drop(browser);
+    assert_eq!(upstream.rest().await, "");
+    let counts = stand.until("abort", |counters| counters.of(Class::Events).aborted == 1).await;
+    assert_eq!(counts.of(Class::Events).in_flight, 0);
+}
+
+#[tokio::test]
+async fn a_browser_that_leaves_before_the_answer_ends_its_upstream_connection() {
+    let stand = Stand::new().await;
+    let browser = stand.request(HISTORY).await;
+    let (mut upstream, _) = stand.forwarded().await;
+    drop(browser);
+    assert_eq!(upstream.rest().await, "");
+    let counts = stand.until("abort", |counters| counters.of(Class::History).aborted == 1).await;
+    assert_eq!(counts.of(Class::History).answered, 0);
+}
+
+#[tokio::test]
+async fn every_answer_closes_its_connection_so_that_no_request_is_sent_twice() {
+    let stand = Stand::new().await;
+    for line in [HISTORY, REWIND, ASSET, "GET /", "GET /other"] {
+        let mut browser = stand.request_with(line, "connection: keep-alive\r\n", "").await;
+        stand.answer("connection: keep-alive\r\n", "x").await;
+        let answer = browser.rest().await;
+        assert!(answer.contains("connection: close\r\n"), "{line}: {answer}");
+        assert!(!answer.contains("keep-alive"), "{line}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn host_origin_and_cookie_pass_and_what_belongs_to_the_connection_does_not() {
+    let stand = Stand::new().await;
+    let headers = "origin: http://me\r\ncookie: a=b\r\nconnection: x-mine\r\nx-mine: 1\r\n";
+    let _browser = stand.request_with(&format!("{HISTORY}?limit=5"), headers, "").await;
+    let (_upstream, head) = stand.forwarded().await;
+    assert!(head.starts_with("GET /v1/api/workstreams/w1/history?limit=5 HTTP/1.1\r\n"), "{head}");
+    let host = stand.address();
+    for passed in [&format!("host: {host}\r\n"), "origin: http://me\r\n", "cookie: a=b\r\n"] {
+        assert!(head.contains(passed), "{head}");
+    }
+    assert!(!head.contains("x-mine"), "{head}");
+}
+
+#[tokio::test]
+async fn an_answer_without_a_body_ends_its_record() {
+    let stand = Stand::new().await;
+    for (line, answer) in [
+        (ASSET, "HTTP/1.1 304 Not Modified\r\n\r\n"),
+        (REWIND, "HTTP/1.1 204 No Content\r\n\r\n"),
+        ("HEAD /static/gate.js", "HTTP/1.1 200 OK\r\ncontent-length: 30\r\n\r\n"),
+    ] {
+        let mut browser = stand.request(line).await;
+        stand.forwarded().await.0.write(answer).await;
+        assert!(browser.rest().await.ends_with("\r\n\r\n"));
+        let record = stand.proxy.records().pop().unwrap();
+        assert!(record.answered() && record.aborted_ms.is_none(), "{record:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_beyond_the_limit_is_refused_by_the_front() {
+    let stand = Stand::new().await;
+    let body = "x".repeat((2 << 20) + 1);
+    let length = format!("content-length: {}\r\n", body.len());
+    let mut browser = stand.request_with(REWIND, &length, &body).await;
+    assert!(browser.head().await.starts_with("HTTP/1.1 413 "));
+}
+
+#[tokio::test]
+async fn a_local_page_is_answered_by_the_front_whatever_its_query() {
+    let stand = Stand::new().await;
+    let page = stand.request("GET /recovery?ws_id=w1").await.rest().await;
+    assert!(page.contains("content-type: text/html\r\n"), "{page}");
+    assert!(page.ends_with("\r\n\r\n<title>mine</title>"), "{page}");
+    assert_eq!(stand.proxy.records()[0].class, Class::Page);
+}
+
+#[tokio::test]
+async fn no_secret_of_a_request_is_ever_written() {
+    let stand = Stand::new().await;
+    stand.redactor.learn("secret-in-a-path");
+    let headers = "cookie: session=secret-cookie\r\nauthorization: Bearer secret-bearer\r\n";
+    for line in [
+        "GET /login?token=secret-login",
+        "GET /v1/api/workstreams/w1/events?history_token=secret-handoff&last_event_id=a-1",
+        "GET /secret-in-a-path",
+    ] {
+        let mut browser = stand.request_with(line, headers, "").await;
+        stand.answer("set-cookie: session=secret-cookie\r\n", "x").await;
+        assert!(browser.rest().await.contains("set-cookie"));
+    }
+    let trace = fs::read_to_string(stand.folder.path().join("trace.jsonl")).unwrap();
+    let (log, text) = stand.requests_log().await;
+    assert_eq!(log.len(), 3);
+    assert!(!text.contains("secret") && !trace.contains("secret"), "{text}{trace}");
+    assert_eq!(log[1]["handoff_token"], true);
+    assert_eq!(log[1]["cursor_query"], "a-1");
+}
+
+#[tokio::test]
+async fn a_request_that_is_open_at_the_end_is_in_the_log_and_not_blamed_on_the_browser() {
+    let stand = Stand::new().await;
+    let _hold = stand.proxy.hold(Class::History, 1);
+    let (_browser, _upstream) = open_stream(&stand).await;
+    let _held = stand.request(HISTORY).await;
+    stand.until("hold", |counters| counters.of(Class::History).held == 1).await;
+    let (log, _) = stand.requests_log().await;
+    assert_eq!(log.len(), 2);
+    for line in log {
+        assert_eq!(line["broken"], "the proxy was shut down", "{line}");
+        assert!(line["aborted_ms"].is_null(), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn the_trace_tells_every_change_of_a_counter_in_its_order() {
+    let stand = Stand::new().await;
+    let mut browser = stand.request(REWIND).await;
+    stand.answer("", "ok").await;
+    browser.rest().await;
+    let trace = fs::read_to_string(stand.folder.path().join("trace.jsonl")).unwrap();
+    let told: Vec<String> = trace
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .map(|line| format!("{}: {} {}", line["cause"], line["counter"], line["value"]))
+        .map(|line| line.replace('"', ""))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "request 1 arrived: rewind.arrived 1",
+            "request 1 arrived: rewind.in_flight 1",
+            "request 1 answered 200: rewind.ok 1",
+            "request 1 ended: rewind.in_flight 0",
+            "request 1 ended: rewind.answered 1",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_severed_stream_breaks_on_both_sides_and_the_next_one_stays_open() {
+    let stand = Stand::new().await;
+    let (mut browser, mut upstream) = open_stream(&stand).await;
+    upstream.write(&chunk("data: 1\n\n")).await;
+    browser.read_until("data: 1\n\n\r\n").await;
+    let receipt = stand.proxy.sever(Class::Events);
+    let seen = browser.rest().await;
+    assert!(!seen.ends_with("0\r\n\r\n"), "the end looks clean: {seen}");
+    assert_eq!(upstream.rest().await, "");
+    assert_eq!(receipt.state(), ReceiptState::Redeemed { times: 1 });
+    let record = stand.proxy.records().remove(0);
+    assert_eq!(record.faults, ["sever events"]);
+    assert_eq!(record.broken.as_deref(), Some("severed (a fault of the proxy)"));
+
+    let (mut browser, mut upstream) = open_stream(&stand).await;
+    upstream.write(&chunk("data: 2\n\n")).await;
+    browser.read_until("data: 2\n\n\r\n").await;
+    assert_eq!(receipt.state(), ReceiptState::Redeemed { times: 1 });
+}
+
+#[tokio::test]
+async fn severing_the_streams_of_another_class_or_none_at_all_redeems_nothing() {
+    let stand = Stand::new().await;
+    let early = stand.proxy.sever(Class::Events);
+    let (mut browser, mut upstream) = open_stream(&stand).await;
+    let other = stand.proxy.sever(Class::GlobalEvents);
+    upstream.write(&chunk("data: 1\n\n")).await;
+    browser.read_until("data: 1\n\n\r\n").await;
+    for receipt in [early, other] {
+        assert_eq!(receipt.state(), ReceiptState::Armed { times: 0 }, "{receipt:?}");
+    }
+}

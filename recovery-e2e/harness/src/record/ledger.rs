@@ -1,0 +1,64 @@
+//! What a case held of the machine, and what it left.
+
+use serde::{Deserialize, Serialize};
+
+/// Where shared memory has names.
+pub const SHM: &str = "/dev/shm/";
+
+/// What a case held of the machine, and what of it was left when its stage had closed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// Just before the stage closed.
+    pub held: Holding,
+    /// After it had closed; empty, unless something leaked.
+    pub left: Holding,
+}
+
+/// What a case's processes hold at one moment. What the harness holds on their behalf, its
+/// proxy's port for one, ends with the harness and is not told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holding {
+    /// The processes: the id and the program of each.
+    pub processes: Vec<String>,
+    /// The TCP ports on which they listen.
+    pub ports: Vec<u16>,
+    /// The bytes in the case's temporary folder: the browser's profile and the node's data.
+    pub temp_bytes: u64,
+    /// The entries of `/dev/shm` that they have open.
+    pub shm: Vec<String>,
+}
+
+impl Holding {
+    /// A sentence on everything in it; none when it is empty.
+    pub fn told(&self) -> Option<String> {
+        let Self { processes, ports, temp_bytes, shm } = self;
+        let mut told: Vec<_> =
+            processes.iter().map(|process| format!("process {process} still runs")).collect();
+        told.extend(ports.iter().map(|port| format!("port {port} is still listened on")));
+        told.extend(shm.iter().map(|name| format!("{SHM}{name} is still there")));
+        if *temp_bytes > 0 {
+            told.push(format!("its temporary folder still has {temp_bytes} bytes"));
+        }
+        (!told.is_empty()).then(|| told.join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_that_was_left_is_told() {
+        let left = Holding {
+            processes: vec!["7 sleep".to_owned()],
+            ports: vec![8080],
+            temp_bytes: 3,
+            shm: vec!["x".to_owned()],
+        };
+        assert_eq!(
+            left.told().unwrap(),
+            "process 7 sleep still runs; port 8080 is still listened on; /dev/shm/x is still \
+             there; its temporary folder still has 3 bytes"
+        );
+    }
+}

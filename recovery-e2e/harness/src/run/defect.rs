@@ -1,0 +1,62 @@
+//! A defect that a person puts into the client, to see which scenario notices it.
+
+use std::{fs, io};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::{Deserialize, Serialize};
+
+use crate::proxy::{Edit, Patch};
+
+/// What was given is no defect.
+#[derive(Debug, thiserror::Error)]
+pub enum DefectError {
+    /// There is no such file.
+    #[error("the defect {path} cannot be read: {source}; give the file that holds it")]
+    Read {
+        /// The file.
+        path: Utf8PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It holds something else.
+    #[error("{path} is no defect: {source}; give a JSON list of {{asset, find, replace}}")]
+    Parse {
+        /// The file.
+        path: Utf8PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}
+
+/// One place of the client that a defect changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// The served file.
+    pub asset: String,
+    /// The text that stands there exactly once.
+    pub find: String,
+    /// What stands in its place.
+    pub replace: String,
+}
+
+/// The defect as the proxy proxy applies it: one patch for each served file.
+pub fn patches(changes: &[Change]) -> Vec<Patch> {
+    Patch::group(
+        changes
+            .iter()
+            .cloned()
+            .map(|Change { asset, find, replace }| (asset, Edit { find, replace })),
+    )
+}
+
+/// Reads a defect.
+///
+/// # Errors
+/// [`DefectError`].
+pub fn read(path: &Utf8Path) -> Result<Vec<Change>, DefectError> {
+    let text =
+        fs::read(path).map_err(|source| DefectError::Read { path: path.to_owned(), source })?;
+    serde_json::from_slice(&text)
+        .map_err(|source| DefectError::Parse { path: path.to_owned(), source })
+}

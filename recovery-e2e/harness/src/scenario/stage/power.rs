@@ -1,0 +1,86 @@
+//! Ending and starting the node while the browser goes on.
+
+use std::process::ExitStatus;
+
+use crate::node::control_socket::Control;
+use crate::node::process::Node;
+use crate::node::wire::Wire;
+use crate::os::children::Children;
+use crate::record::verdict::Evidence;
+use crate::scenario::stage::{Stage, StageError};
+
+impl Stage {
+    /// Ends the node in good order, and starts it again on the same data behind the same origin.
+    ///
+    /// # Errors
+    /// When there is none, or it does not start.
+    pub async fn restart(&mut self) -> Result<(), StageError> {
+        self.stop_node().await?;
+        self.start_node().await
+    }
+
+    /// Ends the node in good order. Until it is started again the proxy breaks connections.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub async fn stop_node(&mut self) -> Result<(), StageError> {
+        let node = self.node.take().ok_or(StageError::NoNode)?;
+        self.evidence.push(end_in_good_order(node.stop().await));
+        Ok(())
+    }
+
+    /// Kills the node, waits for its death, and then kills what it left. Until it is started
+    /// again the proxy breaks connections.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub async fn kill_node(&mut self) -> Result<(), StageError> {
+        self.node.take().ok_or(StageError::NoNode)?.kill().await;
+        Ok(())
+    }
+
+    /// Starts the node again, on the same data, and renews what the harness holds of it.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub async fn start_node(&mut self) -> Result<(), StageError> {
+        let node = Node::start(&self.node_config).await?;
+        self.wire = Wire::new(node.address(), node.login().token());
+        self.control = Control::new(node.control_socket())?;
+        self.proxy.point_at(node.address());
+        self.node = Some(node);
+        Ok(())
+    }
+
+    /// After the node has died unasked: kills what it left, and starts it again on the same data
+    /// behind the same origin. It is one of `children` then, who tell of the next time.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub async fn revive_node(&mut self, children: &Children) -> Result<(), StageError> {
+        self.kill_node().await?;
+        self.node_config.children = children.clone();
+        self.start_node().await
+    }
+
+    /// The id of the node's process, which a restart changes.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn node_pid(&self) -> Result<u32, StageError> {
+        self.node()?.pid().ok_or(StageError::NoNode)
+    }
+
+    pub(super) fn node(&self) -> Result<&Node, StageError> {
+        self.node.as_ref().ok_or(StageError::NoNode)
+    }
+}
+
+/// What a node's end says: one that had to be killed has not shown that it can end.
+pub(super) fn end_in_good_order(status: Option<ExitStatus>) -> Evidence {
+    Evidence {
+        what: "the node ended in good order when asked to".to_owned(),
+        held: status.is_some_and(|status| status.success()),
+        saw: status.map_or("it had to be killed".to_owned(), |status| status.to_string()),
+    }
+}
