@@ -1,5 +1,5 @@
-// What the page has asked for, what of it is not read yet, which frames its streams brought, and
-// what nobody has caught.
+// What the page has requested, which answers it has not read yet, which frames its streams have brought,
+// and how many exceptions were not caught.
 () => {
   const { fetch, EventSource } = window;
   // For each event source: frames by their type, and those of a row as it is stored once more.

@@ -90,6 +90,8 @@
 
   window.__pageTime = {
     now,
+    /** Whether no timer of the page will fire by itself: none is armed, or time is frozen. */
+    idle: () => frozen() || timers.size === 0,
     /** The originals, for helpers of the harness: their waits keep wall time. */
     originals: { setTimeout, clearTimeout },
 

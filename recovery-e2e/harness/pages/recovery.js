@@ -2,13 +2,32 @@
 // workstream.
 
 import { createInteractivePane } from "/static/pane/interactive.js";
-import { wordsFor } from "/words.js";
+import { driverFor } from "/driver.js";
 
 const query = new URLSearchParams(location.search);
 
+// The pane's own state, in the terms that both kinds of pane share.
+function stateOf(pane) {
+  const { latch, queued, retryArmed, cursor, readyState, busy, liveRefs } = pane.state();
+  return {
+    busy,
+    attached: pane.el.isConnected,
+    open: readyState === EventSource.OPEN,
+    offline: readyState === null,
+    catchingUp: latch && queued !== null,
+    stale: latch && queued === null && !busy,
+    current: !latch,
+    refetchFailed: retryArmed,
+    queueing: queued !== null,
+    queued,
+    cursor,
+    liveRefs,
+  };
+}
+
 function mount(root) {
   const pane = createInteractivePane({ wsId: query.get("ws_id"), root });
-  return { ...wordsFor(root, () => pane.state()), pane, connected: pane.connect() };
+  return { ...driverFor(root, () => stateOf(pane)), pane, connected: pane.connect() };
 }
 
 window.__e2e = mount(document.querySelector("#pane"));

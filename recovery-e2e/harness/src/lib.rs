@@ -25,8 +25,3 @@ pub mod report;
 pub mod run;
 
 pub mod cli;
-
-/// The code in the README is compiled.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

@@ -40,7 +40,7 @@ async fn a_context_sees_nothing_of_what_another_keeps_and_takes_everything_along
     let (first, second) =
         (stand.browser.new_context().await.unwrap(), stand.browser.new_context().await.unwrap());
     let page = stand.page_in(&first).await;
-    page.tell("what is left", LEAVE).await.unwrap();
+    page.run("what is left", LEAVE).await.unwrap();
     assert_eq!(seen_by(&page).await, ["left=cookie", "local", "session", "left", "left"]);
 
     let other = stand.page_in(&second).await;

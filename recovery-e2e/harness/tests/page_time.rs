@@ -108,7 +108,7 @@ async fn where_time_stands_survives_a_navigation_and_its_timers_do_not() {
     stand.page.goto(&stand.url).await.unwrap();
     assert_eq!(stand.eval::<f64>("__pageTime.now()").await, before);
     assert!(stand.eval::<bool>("performance.now() >= 0").await);
-    stand.page.tell("a step", "__pageTime.step(__pageTime.now() + 10)").await.unwrap();
+    stand.page.run("a step", "__pageTime.step(__pageTime.now() + 10)").await.unwrap();
     assert_eq!(stand.eval::<String>("localStorage.fired").await, "0");
 }
 

@@ -92,7 +92,7 @@ pub enum BrowserError {
     },
     /// An edge of the browser that never came.
     #[error("the browser: {0}")]
-    Edge(#[from] WaitTimeout),
+    Wait(#[from] WaitTimeout),
     /// It refused a command, or the connection broke.
     #[error("the browser, asked for {what}: {source}")]
     Protocol {

@@ -22,7 +22,7 @@ impl Page {
     /// # Errors
     /// When the page does not answer.
     pub async fn freeze(&self) -> Result<(), PageError> {
-        self.tell("a frozen clock", "window.__pageTime?.freeze()").await
+        self.run("a frozen clock", "window.__pageTime?.freeze()").await
     }
 
     /// Lets page time flow on from where it stands.
@@ -30,7 +30,7 @@ impl Page {
     /// # Errors
     /// When the page does not answer.
     pub async fn flow(&self) -> Result<(), PageError> {
-        self.tell("a flowing clock", "window.__pageTime?.flow()").await
+        self.run("a flowing clock", "window.__pageTime?.flow()").await
     }
 }
 

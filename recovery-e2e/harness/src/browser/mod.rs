@@ -4,3 +4,4 @@ pub mod chromium;
 pub mod clock;
 pub mod page;
 pub mod session;
+pub mod tab;

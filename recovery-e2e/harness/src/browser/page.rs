@@ -10,16 +10,16 @@ use chromiumoxide::cdp::browser_protocol::page::CaptureScreenshotFormat;
 use chromiumoxide::cdp::js_protocol::runtime::{
     EvaluateParams, EventConsoleApiCalled, EventExceptionThrown, RemoteObject,
 };
+use chromiumoxide::error::CdpError;
 use chromiumoxide::page::ScreenshotParams;
 use futures_util::StreamExt;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::browser::chromium::{BrowserError, bounded};
 use crate::browser::clock::init_scripts;
 use crate::os::log::LogFile;
 use crate::record::settings::PageSettings;
-use crate::wait::{DEADLINE, WaitTimeout};
+use crate::wait::WaitTimeout;
 
 /// A page that does not do what a page does.
 #[derive(Debug, thiserror::Error)]
@@ -27,9 +27,17 @@ pub enum PageError {
     /// The browser refused or did not answer.
     #[error(transparent)]
     Browser(#[from] BrowserError),
-    /// An edge in the page that never came.
-    #[error("the page: {0}")]
-    Edge(#[from] WaitTimeout),
+    /// A condition in the page that was not met.
+    #[error(transparent)]
+    Wait(#[from] WaitTimeout),
+    /// What was done in the page threw an exception.
+    #[error("the page threw at {what}: {thrown}")]
+    Threw {
+        /// What was done.
+        what: String,
+        /// The exception.
+        thrown: String,
+    },
     /// The page answered with something else than was asked for.
     #[error("the page, asked for {what}, answered {answer}")]
     Answer {
@@ -48,20 +56,13 @@ pub enum PageError {
     },
 }
 
-/// A page that serves `__e2e`, the harness's own vocabulary in a page (`pages/words.js`).
+/// A page that serves `__e2e`, the page driver of the harness (`pages/driver.js`).
 #[derive(Clone)]
 pub struct Page {
     inner: chromiumoxide::Page,
     exceptions: Arc<AtomicU64>,
     fences: Arc<AtomicU64>,
     slow_mo: Duration,
-}
-
-/// How a wait inside the page ended.
-#[derive(Deserialize)]
-struct Waited {
-    held: bool,
-    saw: String,
 }
 
 impl Page {
@@ -156,7 +157,10 @@ impl Page {
             return_by_value: Some(true),
             ..EvaluateParams::new(expression)
         };
-        let result = bounded(what, self.inner.evaluate_expression(params)).await?;
+        let result = match bounded(what, self.inner.evaluate_expression(params)).await {
+            Ok(result) => result,
+            Err(error) => return Err(thrown(what, error)),
+        };
         let answer = format!("{:?}", result.value());
         result.into_value().map_err(|_| PageError::Answer { what: what.to_owned(), answer })
     }
@@ -165,7 +169,7 @@ impl Page {
     ///
     /// # Errors
     /// When it throws, or the page does not answer.
-    pub async fn tell(&self, what: &str, expression: &str) -> Result<(), PageError> {
+    pub async fn run(&self, what: &str, expression: &str) -> Result<(), PageError> {
         let script = format!("Promise.resolve({expression}).then(() => true)");
         self.eval::<bool>(what, &script).await.map(drop)
     }
@@ -173,10 +177,10 @@ impl Page {
     /// Does something to the page, as a person would. Before it, whoever watches has time to look.
     ///
     /// # Errors
-    /// As [`Page::tell`].
+    /// As [`Page::run`].
     pub async fn act(&self, what: &str, expression: &str) -> Result<(), PageError> {
         tokio::time::sleep(self.slow_mo).await;
-        self.tell(what, expression).await
+        self.run(what, expression).await
     }
 
     /// The same, and gives the value of the expression that does it.
@@ -197,22 +201,6 @@ impl Page {
         self.fences.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Waits, inside the page, until a JavaScript expression is true; it is looked at after every
-    /// change of the document and in every frame.
-    ///
-    /// # Errors
-    /// [`PageError::Edge`] with the pane's state, when it is not true before the deadline.
-    pub async fn until(&self, edge: &str, expression: &str) -> Result<(), PageError> {
-        // The page gives up first, and so can tell what it saw.
-        let patience = DEADLINE.as_millis() * 9 / 10;
-        let waited: Waited =
-            self.eval(edge, &format!("__e2e.until(() => ({expression}), {patience})")).await?;
-        if waited.held {
-            return Ok(());
-        }
-        Err(WaitTimeout { edge: edge.to_owned(), deadline: DEADLINE, saw: waited.saw }.into())
-    }
-
     /// Keeps what the page looks like now, as a PNG.
     ///
     /// # Errors
@@ -224,6 +212,19 @@ impl Page {
             .await
             .map_err(|source| PageError::Screenshot { path: path.to_owned(), source })
     }
+}
+
+/// The error of a script: an exception in the page, or what the browser says.
+fn thrown(what: &str, error: BrowserError) -> PageError {
+    if let BrowserError::Protocol { source, .. } = &error
+        && let CdpError::JavascriptException(details) = source.as_ref()
+    {
+        let exception = details.exception.as_ref().map(text_of);
+        let thrown = exception.unwrap_or_else(|| details.text.clone());
+        let thrown = thrown.lines().next().unwrap_or_default().to_owned();
+        return PageError::Threw { what: what.to_owned(), thrown };
+    }
+    error.into()
 }
 
 /// A value of the page's console as a person would see it.

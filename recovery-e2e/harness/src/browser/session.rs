@@ -11,7 +11,7 @@ use crate::os::children::Children;
 use crate::os::deaths::Deaths;
 use crate::os::inventory::Inventory;
 use crate::os::temp;
-use crate::wait::WaitTimeout;
+use crate::wait::{Ended, WaitTimeout};
 
 /// How long a browser may take to end a context. One that takes longer serves no other case.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -83,9 +83,8 @@ impl SharedBrowser {
     async fn give_up(&self, context: Context) -> Result<(), BrowserError> {
         let end = tokio::time::timeout(PATIENCE, self.browser.end_context(context));
         end.await.map_err(|_| WaitTimeout {
-            edge: "the end of a context".to_owned(),
-            deadline: PATIENCE,
-            saw: "no answer".to_owned(),
+            ended: Ended::Deadline(PATIENCE),
+            ..WaitTimeout::need("the end of a context", "no answer")
         })??;
         Ok(self.browser.log_to(&self.path.join("browser.log"))?)
     }

@@ -17,11 +17,12 @@ pub enum ControlError {
     Transport(#[from] reqwest::Error),
     /// An answer that never came.
     #[error("the node's control socket: {0}")]
-    Edge(#[from] WaitTimeout),
+    Wait(#[from] WaitTimeout),
 }
 
 /// A client of one node's control socket.
-pub struct Control {
+#[derive(Clone)]
+pub struct ControlSocket {
     client: reqwest::Client,
 }
 
@@ -36,6 +37,9 @@ pub struct NodeCounters {
     pub parked_loads: u64,
     /// How often the model was called.
     pub model_calls: u64,
+    /// Workstreams in which a turn runs or is about to: with none, the node publishes nothing by
+    /// itself.
+    pub busy: u64,
     lanes: HashMap<String, Lane>,
 }
 
@@ -52,14 +56,14 @@ impl NodeCounters {
     }
 }
 
-impl Control {
+impl ControlSocket {
     /// A client of the socket at `path`.
     ///
     /// # Errors
     /// When no client can be made.
-    pub fn new(path: &Utf8Path) -> Result<Control, ControlError> {
+    pub fn new(path: &Utf8Path) -> Result<ControlSocket, ControlError> {
         let client = reqwest::Client::builder().unix_socket(path.as_std_path()).build()?;
-        Ok(Control { client })
+        Ok(ControlSocket { client })
     }
 
     /// The id of the last event that the workstream has published, if it has published any since
@@ -133,22 +137,25 @@ impl Control {
     /// Waits until the counters are such that `wanted` holds.
     ///
     /// # Errors
-    /// When the socket does not answer, or they never are.
+    /// When the socket does not answer, or they never are: a need.
     pub async fn until(
         &self,
-        edge: &str,
+        condition: &str,
         wanted: impl Fn(&NodeCounters) -> bool,
     ) -> Result<NodeCounters, ControlError> {
-        // They have no edge of their own: each answer is followed by the next question.
+        let last = std::sync::Mutex::new(None);
+        // No event announces a change: each answer is followed by the next question.
         let met = async {
             loop {
                 let now = self.counters().await?;
                 if wanted(&now) {
                     return Ok::<_, ControlError>(now);
                 }
+                *last.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(now);
             }
         };
-        wait::within(edge, met, || "other counters".to_owned()).await?
+        let saw = || format!("{:?}", last.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        wait::within(condition, met, saw).await?
     }
 
     async fn emit(&self, what: &str, order: &Value) -> Result<(), ControlError> {

@@ -14,7 +14,7 @@ pub fn own_pages() -> Vec<LocalPage> {
         ("/coord-recovery", PAGE, include_str!("../../pages/coord_recovery.html")),
         ("/coord_recovery.js", SCRIPT, include_str!("../../pages/coord_recovery.js")),
         ("/dashboard.js", SCRIPT, include_str!("../../pages/dashboard.js")),
-        ("/words.js", SCRIPT, include_str!("../../pages/words.js")),
+        ("/driver.js", SCRIPT, include_str!("../../pages/driver.js")),
     ]
     .map(|(path, content_type, body)| LocalPage {
         path: path.to_owned(),

@@ -43,7 +43,7 @@ pub enum NodeError {
     },
     /// An edge of the node that never came.
     #[error("the node: {0}")]
-    Edge(#[from] WaitTimeout),
+    Wait(#[from] WaitTimeout),
     /// Its log could not be written.
     #[error(transparent)]
     Log(#[from] LogError),

@@ -26,7 +26,7 @@ pub enum GateError {
     Socket(#[from] std::io::Error),
     /// Too few tools came.
     #[error("a gate for tools: {0}")]
-    Edge(#[from] WaitTimeout),
+    Wait(#[from] WaitTimeout),
 }
 
 impl ToolGate {

@@ -35,7 +35,7 @@ pub enum WireError {
     },
     /// An edge that never came.
     #[error("the node: {0}")]
-    Edge(#[from] WaitTimeout),
+    Wait(#[from] WaitTimeout),
     /// Its event stream ended before an awaited event.
     #[error("the event stream of the node ended before {awaited}; its last event was {last}")]
     StreamEnded {
@@ -134,10 +134,8 @@ impl Wire {
     pub async fn follow(&self, ws: &WsId) -> Result<Follower, WireError> {
         let path = format!("/workstreams/{}/events", ws.0);
         let response = self.request(Method::GET, "an event stream", &path, None).await?;
-        let mut follower = Follower {
-            events: Box::pin(response.bytes_stream().eventsource()),
-            last: "none".to_owned(),
-        };
+        let mut follower =
+            Follower { events: Box::pin(response.bytes_stream().eventsource()), read: Vec::new() };
         follower.until("the end of the replay", |event| event["type"] == "replay_complete").await?;
         Ok(follower)
     }
@@ -188,7 +186,7 @@ type Events =
 /// One reader of a workstream's events.
 pub struct Follower {
     events: Pin<Box<Events>>,
-    last: String,
+    read: Vec<Value>,
 }
 
 impl Follower {
@@ -201,11 +199,11 @@ impl Follower {
         awaited: &str,
         wanted: impl Fn(&Value) -> bool,
     ) -> Result<Value, WireError> {
-        let (events, last) = (&mut self.events, &mut self.last);
+        let (events, read) = (&mut self.events, &mut self.read);
         let found = tokio::time::timeout(wait::DEADLINE, async {
             while let Some(Ok(event)) = events.next().await {
                 let value: Value = serde_json::from_str(&event.data).unwrap_or_default();
-                *last = event.data;
+                read.push(value.clone());
                 if wanted(&value) {
                     return Some(value);
                 }
@@ -215,14 +213,18 @@ impl Follower {
         match found.await {
             Ok(Some(event)) => Ok(event),
             Ok(None) => {
-                Err(WireError::StreamEnded { awaited: awaited.to_owned(), last: self.last.clone() })
+                Err(WireError::StreamEnded { awaited: awaited.to_owned(), last: self.last() })
             }
-            Err(_) => Err(WaitTimeout {
-                edge: awaited.to_owned(),
-                deadline: wait::DEADLINE,
-                saw: self.last.clone(),
-            }
-            .into()),
+            Err(_) => Err(WaitTimeout::need(awaited, self.last()).into()),
         }
+    }
+
+    /// How many events so far are `wanted`.
+    pub fn count(&self, wanted: impl Fn(&Value) -> bool) -> usize {
+        self.read.iter().filter(|event| wanted(event)).count()
+    }
+
+    fn last(&self) -> String {
+        self.read.last().map_or("no event".to_owned(), Value::to_string)
     }
 }

@@ -11,25 +11,26 @@ use futures_util::FutureExt;
 use futures_util::future::OptionFuture;
 
 use crate::browser::session::{Leaks, SharedBrowser, Wanted};
+use crate::node::client::unmet;
 use crate::os::children::Children;
 use crate::os::deaths::Deaths;
 use crate::os::inventory::Inventory;
 use crate::os::machine::{Look, Strain};
 use crate::os::temp;
-use crate::proxy::ReceiptState;
+use crate::proxy::Proxy;
 use crate::record::journal::CaseResult;
 use crate::record::ledger::Ledger;
-use crate::record::settings::BrowserInfo;
-use crate::record::settings::Isolation;
-use crate::record::settings::PageSettings;
+use crate::record::settings::{BrowserInfo, Isolation, PageSettings};
 use crate::record::stamp::Stamp;
-use crate::record::verdict::{Outcome, Verdict, conclude, judge_control};
+use crate::record::verdict::{Outcome, ReceiptReport, Verdict};
 use crate::redact::Redactor;
 use crate::report::{Conditions, VERDICT_FILE, write_verdict_file};
 use crate::run::defect::{self, Change};
 use crate::run::plan::Job;
 use crate::run::watching::{Pause, Watching};
-use crate::scenario::stage::{Ground, Stage, StageConfig, StageError};
+use crate::scenario::stage::{Stage, StageConfig, StageError};
+use crate::scenario::{CaseLog, Ending, Observed, judge, judge_control};
+use crate::wait::Kind;
 
 /// How long a page that something broke on may take to be looked at once more.
 const LAST_LOOK: Duration = Duration::from_secs(10);
@@ -67,7 +68,7 @@ pub type Tell = Box<dyn Fn(&str) + Send + Sync>;
 
 /// Runs one attempt at a case, counted from 1. Whatever goes wrong in it is its outcome, also a panic.
 ///
-/// Where its browser is shared, that is the one in `shared`, or a new one, and stands there again
+/// Where its browser is shared, that is the one in `shared`, or a new one, which is put back there
 /// afterwards, unless the stage broke.
 ///
 /// Dropped before its end, it leaves no process; its temporary folder goes with the run's.
@@ -80,19 +81,24 @@ pub async fn run(
     let (start, machine) = (Instant::now(), Look::now());
     let dir = job.case.attempt_dir(attempt);
     let artifacts = common.out.join(&dir);
-    let (verdict, ground, ledger) = match in_folders(common, job, &artifacts, shared).await {
-        Ok((verdict, ground, ledger)) => (verdict, ground, Some(ledger)),
-        Err(error) => (broken(format!("{error}; is there room?")), Ground::default(), None),
+    let log = CaseLog::new(common.redactor.clone());
+    let (played, ledger) = match in_folders(common, job, &artifacts, shared, &log).await {
+        Ok((played, ledger)) => (played, Some(ledger)),
+        Err(error) => (Played::broke(format!("{error}; is there room?")), None),
     };
-    let verdict = match job.control {
-        Some(control) => judge_control(control.predicted, verdict),
-        None => verdict,
+    let strain = machine.strain();
+    let ending = match played.ending {
+        // The client may have had no chance; the note below says so.
+        Ending::ClaimMissed(reason) if strain.is_starved() => Ending::NeedMissed(reason),
+        ending => ending,
     };
+    let observed =
+        Observed { readings: log.readings(), evidence: log.evidence(), receipts: played.receipts };
+    let verdict = verdict_of(job, &ending, &observed);
     let verdict = match ledger.as_ref().and_then(|ledger| ledger.left.told()) {
         Some(leak) => leaked(&leak, &verdict),
         None => verdict,
     };
-    let strain = machine.strain();
     let verdict = if verdict.outcome.is_bad() && strain.is_starved() {
         starved(verdict, &strain)
     } else {
@@ -105,27 +111,48 @@ pub async fn run(
         stamp: verdict.stamp,
         reason: verdict.reason.map(|reason| common.redactor.clean(&reason)),
         seconds: start.elapsed().as_secs_f64(),
-        phases: ground.phases,
-        evidence: ground.evidence,
-        receipts: ground.receipts,
+        phases: log.phases(),
+        evidence: observed.evidence,
+        receipts: observed.receipts,
         artifacts: files_in(&artifacts)
             .chain([VERDICT_FILE.into()])
             .map(|name| dir.strip_prefix(&job.case.dir).map_or(name.clone(), |own| own.join(name)))
             .collect(),
         ledger,
     };
-    let told = (&job.case, &result);
+    let reported = (&job.case, &result);
     let conditions = Conditions {
         browser: common.browser.clone(),
         isolation: common.isolation,
         page: page_of(common, job),
         defect: common.defect.clone(),
     };
-    if let Err(error) = write_verdict_file(&artifacts, told, &conditions, &common.redactor) {
+    if let Err(error) = write_verdict_file(&artifacts, reported, &conditions, &common.redactor) {
         result.outcome = Outcome::Error;
         result.reason = Some(error.to_string());
     }
     result
+}
+
+/// The verdict on a case, as its scenario declares it; of a control: whether its defect was seen.
+fn verdict_of(job: &Job, ending: &Ending, observed: &Observed) -> Verdict {
+    let verdict = judge(job.scenario, &job.scenario.success().to_string(), ending, observed);
+    match job.control {
+        Some(control) => judge_control(&job.scenario.predicted(control).to_string(), verdict),
+        None => verdict,
+    }
+}
+
+/// How the story of a case ended, and what became of its faults.
+struct Played {
+    ending: Ending,
+    receipts: Vec<ReceiptReport>,
+}
+
+impl Played {
+    fn broke(reason: String) -> Played {
+        Played { ending: Ending::Broke(reason), receipts: Vec::new() }
+    }
 }
 
 async fn in_folders(
@@ -133,31 +160,33 @@ async fn in_folders(
     job: &Job,
     artifacts: &Utf8Path,
     shared: &mut Option<Box<SharedBrowser>>,
-) -> io::Result<(Verdict, Ground, Ledger)> {
+    log: &CaseLog,
+) -> io::Result<(Played, Ledger)> {
     fs::create_dir_all(artifacts)?;
     let (temp, path) = temp::folder_in(&common.temp)?;
     let children = Children::new()?;
-    let folders = Folders { artifacts, temp: &path };
-    let (verdict, ground, held) = on_a_stage(common, job, folders, &children, shared).await;
+    let place = Place { artifacts, temp: &path, log, children: &children };
+    let (played, held) = on_a_stage(common, job, place, shared).await;
     // What cannot be removed is counted below.
     let _ = temp.close();
     let ledger = tokio::task::spawn_blocking(move || held.close(&children, &path));
-    Ok((verdict, ground, ledger.await.map_err(io::Error::other)?))
+    Ok((played, ledger.await.map_err(io::Error::other)?))
 }
 
-/// Where a case may write.
-struct Folders<'a> {
+/// Where a case may write, and what it starts.
+struct Place<'a> {
     artifacts: &'a Utf8Path,
     temp: &'a Utf8Path,
+    log: &'a CaseLog,
+    children: &'a Children,
 }
 
 async fn on_a_stage(
     common: &Common,
     job: &Job,
-    Folders { artifacts, temp }: Folders<'_>,
-    children: &Children,
+    Place { artifacts, temp, log, children }: Place<'_>,
     shared: &mut Option<Box<SharedBrowser>>,
-) -> (Verdict, Ground, Inventory) {
+) -> (Played, Inventory) {
     let wanted = match common.isolation {
         Isolation::Process => Wanted::Own,
         Isolation::Context => {
@@ -165,6 +194,8 @@ async fn on_a_stage(
         }
     };
     let config = StageConfig {
+        scenario: job.scenario,
+        log,
         port: 0,
         browser: Some((&common.browser, wanted)),
         headed: common.watching.headed,
@@ -178,9 +209,7 @@ async fn on_a_stage(
     };
     let mut stage = match Stage::set(config).await {
         Ok(stage) => stage,
-        Err(error) => {
-            return (broken(error.to_string()), Ground::default(), Inventory::default());
-        }
+        Err(error) => return (Played::broke(error.to_string()), Inventory::default()),
     };
     for patch in defect::patches(&common.defect) {
         stage.proxy.patch(patch);
@@ -188,88 +217,96 @@ async fn on_a_stage(
     if let Some(control) = job.control
         && let Err(error) = control.defect.put_into(&stage).await
     {
-        return (broken(error.to_string()), Ground::default(), Inventory::default());
+        return (Played::broke(error.to_string()), Inventory::default());
     }
     let deaths_of_shared = stage.deaths_of_shared_browser();
     let death_of_shared = OptionFuture::from(deaths_of_shared.as_ref().map(Deaths::first));
-    let told = AssertUnwindSafe(tell(&mut stage, job)).catch_unwind();
-    let told = tokio::select! {
-        told = told => told,
+    let story = AssertUnwindSafe(play(&mut stage, job)).catch_unwind();
+    let story = tokio::select! {
+        story = story => story,
         death = children.deaths.first() => Ok(Err(StageError::Death(death))),
         Some(death) = death_of_shared => Ok(Err(StageError::Death(death))),
         () = tokio::time::sleep(common.timeout) => Ok(Err(StageError::TooLong(common.timeout))),
     };
-    let told = match told {
-        Ok(Ok(stamp)) => Ok(stamp),
-        Ok(Err(error)) if error.is_missed_wait() => {
-            Err(Verdict::without_stamp(Outcome::Inconclusive, error.to_string()))
-        }
-        Ok(Err(error)) => Err(broken(error.to_string())),
-        Err(panic) => Err(broken(format!("the scenario panicked: {}", message_of(&*panic)))),
-    };
-    // What a page makes of a module that is not served says less than why it is not.
-    let told = told.map_err(|verdict| misfit(&stage).map_or(verdict, broken));
-    if told.is_err() {
+    let ending = ending_of(story);
+    if matches!(ending, Ending::ClaimMissed(_)) {
+        // A page that does not answer has nothing more to read.
+        let _ = tokio::time::timeout(LAST_LOOK, stage.read_what_can_be_read()).await;
+    }
+    if ending != Ending::Completed {
         // Whatever broke may have taken the page with it; then there is nothing to show.
         let _ = tokio::time::timeout(LAST_LOOK, stage.screenshot("failure")).await;
     }
+    let observed = Observed {
+        readings: log.readings(),
+        evidence: log.evidence(),
+        receipts: reports(&stage.proxy),
+    };
+    let verdict = verdict_of(job, &ending, &observed);
+    if let Some(stamp) = &verdict.stamp {
+        let _ = tokio::time::timeout(LAST_LOOK, stage.stamp_title(&stamp.to_string())).await;
+    }
     if let Some((pause, print)) = &common.pause
-        && let Some(why) = why_bad(&told, &stage, job)
+        && verdict.outcome.is_bad()
     {
-        print(&format!(
-            "{} is paused: {why}\n{}\npress Enter to go on",
-            job.case.id,
-            stage.addresses()
-        ));
+        let Verdict { outcome, stamp, reason } = verdict;
+        let stamp = stamp.map(|stamp| stamp.to_string());
+        let why: Vec<_> = stamp.into_iter().chain(reason).collect();
+        let (id, outcome, why) = (&job.case.id, outcome.name(), why.join(": "));
+        let addresses = stage.addresses();
+        print(&format!("{id} is paused, {outcome}: {why}\n{addresses}\npress Enter to continue"));
         pause.hold().await;
     }
     let (of_children, folder) = (children.clone(), temp.to_owned());
     let held = tokio::task::spawn_blocking(move || Inventory::take(&of_children, &folder)).await;
     let held = held.unwrap_or_default();
-    match stage.close().await {
-        Ok((ground, browser)) => {
+    let proxy = stage.proxy.clone();
+    let ending = match stage.close().await {
+        Ok(browser) => {
             *shared = browser;
-            let conclude = |stamp| conclude(stamp, &ground.evidence, &ground.receipts);
-            (told.map_or_else(|verdict| verdict, conclude), ground, held)
+            ending
         }
         // What went wrong first says more.
-        Err(error) => {
-            (told.err().unwrap_or_else(|| broken(error.to_string())), Ground::default(), held)
-        }
-    }
+        Err(error) => match ending {
+            Ending::Broke(_) => ending,
+            Ending::Completed | Ending::ClaimMissed(_) | Ending::NeedMissed(_) => {
+                Ending::Broke(error.to_string())
+            }
+        },
+    };
+    (Played { ending, receipts: reports(&proxy) }, held)
 }
 
-async fn tell(stage: &mut Stage, job: &Job) -> Result<Stamp, StageError> {
-    let stamp = (job.scenario.story)(stage).await?;
+/// Plays the story, and checks what every story rests on.
+async fn play(stage: &mut Stage, job: &Job) -> Result<(), StageError> {
+    (job.scenario.story)(stage).await?;
+    stage.read_the_rest().await?;
     let exceptions = stage.page_exceptions().await?;
-    stage.require("nothing in the page threw without being caught", exceptions == 0, exceptions);
-    let unforeseen = stage.unforeseen_model_calls();
-    stage.require("the model was called no more often than scripted", unforeseen == 0, unforeseen);
-    stage.stamp_title(&stamp.to_string()).await?;
-    stage.screenshot("end").await?;
-    Ok(stamp)
-}
-
-/// Why a fault could not do what it was armed for, if there is such a one.
-fn misfit(stage: &Stage) -> Option<String> {
-    stage.proxy.receipts().iter().find_map(|receipt| match receipt.state() {
-        ReceiptState::Broken { reason } => {
-            Some(format!("{} does not apply: {reason}", receipt.name()))
-        }
-        ReceiptState::Armed { .. } | ReceiptState::Redeemed { .. } => None,
-    })
-}
-
-/// Why the verdict to come will be bad, if it will, as far as this is known while the stage stands.
-fn why_bad(told: &Result<Stamp, Verdict>, stage: &Stage, job: &Job) -> Option<String> {
-    match told {
-        Err(verdict) => Some(verdict.reason.clone().unwrap_or_default()),
-        Ok(_) if !stage.holds() => Some("something that it rests on did not hold".to_owned()),
-        Ok(stamp) => {
-            let expected = job.control.map_or(job.scenario.success, |control| control.predicted);
-            (stamp.to_string() != expected).then(|| format!("{stamp} in place of {expected}"))
-        }
+    let unscripted = stage.unscripted_model_calls();
+    for (what, count) in [
+        ("no exception was left uncaught in the page", exceptions),
+        ("the model was called no more often than scripted", unscripted as u64),
+    ] {
+        stage.observe(Kind::Claim, what, count == 0, &count.to_string());
+        unmet(what, count == 0, count)?;
     }
+    stage.screenshot("end").await
+}
+
+fn ending_of(story: Result<Result<(), StageError>, Box<dyn Any + Send>>) -> Ending {
+    match story {
+        Ok(Ok(())) => Ending::Completed,
+        Ok(Err(error)) => match error.missed() {
+            Some(Kind::Claim) => Ending::ClaimMissed(error.to_string()),
+            Some(Kind::Need) => Ending::NeedMissed(error.to_string()),
+            None => Ending::Broke(error.to_string()),
+        },
+        Err(panic) => Ending::Broke(format!("the scenario panicked: {}", message_of(&*panic))),
+    }
+}
+
+fn reports(proxy: &Proxy) -> Vec<ReceiptReport> {
+    proxy.receipts().iter().map(ReceiptReport::from).collect()
 }
 
 fn page_of(common: &Common, job: &Job) -> PageSettings {
@@ -285,9 +322,10 @@ fn leaked(leak: &str, verdict: &Verdict) -> Verdict {
     broken(format!("left behind: {leak}\n{before}"))
 }
 
-/// A bad end on a machine that had too little to give: that may be why.
+/// A bad end on a machine that was short of something: that may be why.
 fn starved(mut verdict: Verdict, strain: &Strain) -> Verdict {
-    let reason = verdict.reason.into_iter().chain([format!("the machine was starved: {strain}")]);
+    let note = format!("the machine was starved: {strain}");
+    let reason = verdict.reason.into_iter().chain([note]);
     verdict.reason = Some(reason.collect::<Vec<_>>().join("\n"));
     verdict
 }

@@ -7,86 +7,143 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::run::plan::timings::Timings;
-use crate::scenario::{REGISTRY, Scenario};
+use crate::scenario::{Check, Control, Field, REGISTRY, Scenario};
+use crate::wait::Kind;
 
 /// The version of the JSON format.
 const VERSION: u32 = 1;
 
-/// Whom a list is printed for.
+/// The output format of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// A person.
+    /// Lines of text.
     Text,
-    /// A program.
+    /// JSON.
     Json,
-    /// The README, whose table must not change with every measurement: it has no seconds.
+    /// The table of docs/scenarios.md: without durations, which change with every measurement.
     Markdown,
 }
 
-/// A scenario, as it is told.
+/// A scenario in JSON.
 #[derive(Serialize)]
-struct Told {
+struct Listed {
     id: &'static str,
     name: &'static str,
     family: &'static str,
     proves: &'static str,
-    proof: &'static str,
-    success: &'static str,
-    controls: Vec<ToldControl>,
+    rests_on: Vec<ListedCheck>,
+    success: String,
+    fields: Vec<ListedField>,
+    controls: Vec<ListedControl>,
     expected_seconds: Option<f64>,
 }
 
 #[derive(Serialize)]
-struct ToldControl {
-    name: &'static str,
-    predicted: &'static str,
+struct ListedCheck {
+    kind: Kind,
+    what: &'static str,
 }
 
-/// Every scenario in the given format, with its last line feed. What one takes is as in `timings`.
+#[derive(Serialize)]
+struct ListedField {
+    name: &'static str,
+    expected: u64,
+    means: &'static str,
+}
+
+#[derive(Serialize)]
+struct ListedControl {
+    name: &'static str,
+    predicted: String,
+}
+
+/// Every scenario in the given format, with its last line feed. Durations are from `timings`.
 pub fn render(format: Format, timings: &Timings) -> String {
     match format {
         Format::Text => text(timings),
         Format::Json => {
             let scenarios: Vec<_> =
-                REGISTRY.iter().map(|scenario| told(scenario, timings)).collect();
+                REGISTRY.iter().map(|scenario| listed(scenario, timings)).collect();
             format!("{}\n", json!({"v": VERSION, "scenarios": scenarios}))
         }
         Format::Markdown => markdown(),
     }
 }
 
-fn told(scenario: &Scenario, timings: &Timings) -> Told {
-    let &Scenario { id, name, family, proves, proof, success, controls, .. } = scenario;
-    let controls =
-        controls.iter().map(|it| ToldControl { name: it.name, predicted: it.predicted }).collect();
-    let expected_seconds = timings.of(name);
-    Told { id, name, family, proves, proof, success, controls, expected_seconds }
+fn listed(scenario: &Scenario, timings: &Timings) -> Listed {
+    let &Scenario { id, name, family, proves, rests_on, fields, controls, .. } = scenario;
+    let check = |check: &Check| ListedCheck { kind: check.kind, what: check.what };
+    let field = |field: &Field| ListedField {
+        name: field.name,
+        expected: field.expected,
+        means: field.means,
+    };
+    let control = |control: &Control| {
+        let predicted = scenario.predicted(control).to_string();
+        ListedControl { name: control.name, predicted }
+    };
+    Listed {
+        id,
+        name,
+        family,
+        proves,
+        rests_on: rests_on.iter().map(check).collect(),
+        success: scenario.success().to_string(),
+        fields: fields.iter().map(field).collect(),
+        controls: controls.iter().map(control).collect(),
+        expected_seconds: timings.of(name),
+    }
 }
 
 fn text(timings: &Timings) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
     for scenario in REGISTRY {
-        let Scenario { id, name, family, proves, proof, success, controls, .. } = scenario;
+        let Scenario { id, name, family, proves, rests_on, fields, controls, .. } = scenario;
         let seconds = timings.of(name).map_or("-".to_owned(), |seconds| format!("{seconds:.1} s"));
         let _ = writeln!(text, "{id:<3} {name:<28} {family:<12} {seconds:>7}");
-        let _ =
-            writeln!(text, "    proves   {proves}\n    proof    {proof}\n    ready    {success}");
+        let _ = writeln!(text, "    proves   {proves}");
+        let _ = writeln!(text, "    ready    {}", scenario.success());
+        for Field { name, expected, means, .. } in *fields {
+            let _ = writeln!(text, "    field    {name} = {expected}: {means}");
+        }
+        for Check { kind, what } in *rests_on {
+            let _ = writeln!(text, "    {:<8} {what}", kind_name(*kind));
+        }
         for control in *controls {
-            let _ = writeln!(text, "    control  {} under {}", control.predicted, control.name);
+            let predicted = scenario.predicted(control);
+            let _ = writeln!(text, "    control  {predicted} under {}", control.name);
         }
     }
     text
 }
 
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Need => "need",
+        Kind::Claim => "claim",
+    }
+}
+
 fn markdown() -> String {
-    let mut table = "| id | scenario | family | proves that | rests on | controls |\n".to_owned();
-    table.push_str("| --- | --- | --- | --- | --- | --- |\n");
-    for Scenario { id, name, family, proves, proof, controls, .. } in REGISTRY {
+    let mut table =
+        "| id | scenario | family | proves that | stamp fields | rests on | controls |\n"
+            .to_owned();
+    table.push_str("| --- | --- | --- | --- | --- | --- | --- |\n");
+    for Scenario { id, name, family, proves, rests_on, fields, controls, .. } in REGISTRY {
+        let fields: Vec<_> = fields
+            .iter()
+            .map(|Field { name, expected, means, .. }| format!("`{name}` {expected}: {means}"))
+            .collect();
+        let rests_on: Vec<_> = rests_on.iter().map(|check| check.what).collect();
         let controls: Vec<_> =
             controls.iter().map(|control| format!("`{}`", control.name)).collect();
+        let (fields, rests_on) = (fields.join("<br>"), rests_on.join("<br>"));
         let controls = controls.join(", ");
-        let _ = writeln!(table, "| {id} | `{name}` | {family} | {proves} | {proof} | {controls} |");
+        let _ = writeln!(
+            table,
+            "| {id} | `{name}` | {family} | {proves} | {fields} | {rests_on} | {controls} |"
+        );
     }
     table
 }
@@ -100,30 +157,40 @@ mod tests {
     }
 
     #[test]
-    fn every_scenario_is_told_with_its_proof_its_controls_and_the_seconds_that_are_known() {
+    fn every_scenario_is_listed_with_its_checks_its_controls_and_the_durations_that_are_known() {
         let text = render(Format::Text, &timings());
         let json: serde_json::Value =
             serde_json::from_str(&render(Format::Json, &timings())).unwrap();
         assert_eq!(json["v"], VERSION);
         for (at, scenario) in REGISTRY.iter().enumerate() {
-            let told = &json["scenarios"][at];
+            let listed = &json["scenarios"][at];
             let known = if scenario.name == "storm" { json!(1.25) } else { json!(null) };
-            assert_eq!(told["expected_seconds"], known, "{}", scenario.name);
+            assert_eq!(listed["expected_seconds"], known, "{}", scenario.name);
+            let success = scenario.success().to_string();
             for (field, value) in [
                 ("id", scenario.id),
                 ("name", scenario.name),
                 ("family", scenario.family),
                 ("proves", scenario.proves),
-                ("proof", scenario.proof),
-                ("success", scenario.success),
+                ("success", &success),
             ] {
-                assert_eq!(told[field], value);
+                assert_eq!(listed[field], value);
                 assert!(text.contains(value), "{value}");
             }
+            for (at, check) in scenario.rests_on.iter().enumerate() {
+                assert_eq!(listed["rests_on"][at]["what"], check.what);
+                assert!(text.contains(check.what), "{}", check.what);
+            }
+            for (at, field) in scenario.fields.iter().enumerate() {
+                assert_eq!(listed["fields"][at]["expected"], field.expected);
+                let line = format!("{} = {}: {}", field.name, field.expected, field.means);
+                assert!(text.contains(&line), "{line}");
+            }
             for (at, control) in scenario.controls.iter().enumerate() {
-                assert_eq!(told["controls"][at]["name"], control.name);
-                assert_eq!(told["controls"][at]["predicted"], control.predicted);
-                assert!(text.contains(&format!("{} under {}", control.predicted, control.name)));
+                let predicted = scenario.predicted(control).to_string();
+                assert_eq!(listed["controls"][at]["name"], control.name);
+                assert_eq!(listed["controls"][at]["predicted"], predicted);
+                assert!(text.contains(&format!("{predicted} under {}", control.name)));
             }
         }
         assert!(text.contains("1.2 s") && text.contains(" -\n"), "{text}");
@@ -132,10 +199,11 @@ mod tests {
     #[test]
     fn no_text_of_a_scenario_breaks_the_table() {
         for scenario in REGISTRY {
-            let texts =
-                [scenario.id, scenario.name, scenario.family, scenario.proves, scenario.proof];
+            let texts = [scenario.id, scenario.name, scenario.family, scenario.proves];
+            let checks = scenario.rests_on.iter().map(|check| check.what);
+            let fields = scenario.fields.iter().flat_map(|field| [field.name, field.means]);
             let names = scenario.controls.iter().map(|control| control.name);
-            for text in texts.into_iter().chain(names) {
+            for text in texts.into_iter().chain(checks).chain(fields).chain(names) {
                 assert!(!text.contains(['|', '\n', '`', '<', '*', '_']), "{text:?}");
             }
         }

@@ -128,7 +128,7 @@ fn job(scenario: &'static Scenario, control: Option<&'static Control>, repeat: O
         scenario: scenario.name.to_owned(),
         family: scenario.family.to_owned(),
         control: control.map(|control| control.name.to_owned()),
-        predicted: control.map(|control| control.predicted.to_owned()),
+        predicted: control.map(|control| scenario.predicted(control).to_string()),
         repeat,
         shard: 1,
         predicted_seconds: None,

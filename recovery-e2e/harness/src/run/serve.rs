@@ -12,7 +12,8 @@ use crate::os::children::Children;
 use crate::record::settings::{Clock, PageSettings};
 use crate::redact::Redactor;
 use crate::scenario::stage::{Stage, StageConfig, StageError};
-use crate::scenario::words::{seed_three_turns, workstream};
+use crate::scenario::steps::{seed_three_turns, workstream};
+use crate::scenario::{CaseLog, SERVED};
 
 /// How often the model of a workstream says the same again.
 const ROUNDS: usize = 200;
@@ -33,7 +34,10 @@ pub async fn serve(
     std::fs::create_dir_all(&artifacts).context("no folder for the stage; is there room?")?;
     let redactor = Redactor::default();
     let mut children = Children::new().context("no name for the stage's children")?;
+    let log = CaseLog::new(redactor.clone());
     let mut stage = Stage::set(StageConfig {
+        scenario: &SERVED,
+        log: &log,
         port: args.keep_open,
         browser: None,
         headed: false,

@@ -1,71 +1,91 @@
-//! What one scenario stands on: model server, node, proxy proxy and browser, shared with no other.
+//! What one scenario runs on: model server, node, proxy and browser, shared with no other.
 
 mod power;
-mod time;
+mod reading;
 
-use std::time::{Duration, Instant};
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use futures_util::future::OptionFuture;
 
+use super::{CaseLog, Check, Scenario};
 use crate::browser::chromium::{BrowserConfig, BrowserError};
-use crate::browser::page::{Page, PageError};
+use crate::browser::page::Page;
 use crate::browser::session::{BrowserSession, SharedBrowser, Wanted};
-use crate::node::control_socket::{Control, ControlError};
+use crate::browser::tab::Tab;
+use crate::node::client::{Dashboard, Driven, Pane, PaneKind, TwoPanes};
+use crate::node::control_socket::ControlSocket;
+use crate::node::error::AppError;
 use crate::node::model::{ModelError, ModelServer, Reply, Script};
-use crate::node::process::{Node, NodeConfig, NodeError};
-use crate::node::tool_gate::GateError;
-use crate::node::wire::{Wire, WireError};
+use crate::node::pages::own_pages;
+use crate::node::process::{Node, NodeConfig};
+use crate::node::wire::{Wire, WsId};
 use crate::os::children::Children;
 use crate::os::deaths::Deaths;
 use crate::os::log::{LogError, LogFile};
-use crate::proxy::{Proxy, ProxyConfig, ProxyError};
-use crate::record::journal::Phase;
-use crate::record::settings::BrowserInfo;
-use crate::record::settings::PageSettings;
+use crate::proxy::{Counters, Proxy, ProxyConfig, ProxyError};
+use crate::record::settings::{BrowserInfo, PageSettings};
 use crate::record::trace::{Trace, TraceError};
-use crate::record::verdict::{Evidence, ReceiptReport};
 use crate::redact::Redactor;
-use crate::wait::{self, WaitTimeout};
+use crate::wait::{self, Ended, Kind, WaitTimeout};
 
-/// The stage broke: no verdict could be reached.
+/// A story cannot go on.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)]
 pub enum StageError {
+    /// The application under test, or a wait for it.
     #[error(transparent)]
-    Node(#[from] NodeError),
+    App(AppError),
+    /// The browser.
     #[error(transparent)]
     Browser(#[from] BrowserError),
-    #[error(transparent)]
-    Page(#[from] PageError),
+    /// The proxy.
     #[error(transparent)]
     Proxy(#[from] ProxyError),
+    /// The scripted model.
     #[error(transparent)]
     Model(#[from] ModelError),
-    #[error(transparent)]
-    Wire(#[from] WireError),
-    #[error(transparent)]
-    Control(#[from] ControlError),
-    #[error(transparent)]
-    Gate(#[from] GateError),
+    /// A file of evidence.
     #[error(transparent)]
     Trace(#[from] TraceError),
+    /// A log.
     #[error(transparent)]
     Log(#[from] LogError),
-    #[error(transparent)]
-    Edge(#[from] WaitTimeout),
-    #[error("there is no node now: it was ended; a scenario has to start it before this")]
+    /// There is no node to do this with.
+    #[error("there is no node now: it was stopped; start it before this")]
     NoNode,
-    #[error("there is no browser on this stage: a person brings one")]
+    /// There is no browser to do this with.
+    #[error("this stage has no browser: a person opens the page")]
     NoBrowser,
-    #[error("{0}; its log in the scenario's folder may say why")]
+    /// A process of the stage died.
+    #[error("{0}; its log in the case's folder may say why")]
     Death(String),
-    #[error("the scenario ran longer than {} s; see --timeout", .0.as_secs_f64())]
+    /// The story took too long.
+    #[error("the scenario ran longer than {} s; raise --timeout, or find what it waits for", .0.as_secs_f64())]
     TooLong(Duration),
+    /// The story does what its scenario does not declare.
+    #[error("the scenario {scenario} declares no {what}; add it to its declaration")]
+    Undeclared {
+        /// The scenario.
+        scenario: &'static str,
+        /// What the story has read or checked.
+        what: String,
+    },
+}
+
+impl<E: Into<AppError>> From<E> for StageError {
+    fn from(error: E) -> StageError {
+        StageError::App(error.into())
+    }
 }
 
 /// What a stage is made of and where it may write.
 pub struct StageConfig<'a> {
+    /// What is played on it.
+    pub scenario: &'static Scenario,
+    /// Keeps what is seen on it.
+    pub log: &'a CaseLog,
     /// The port of 127.0.0.1 at which the proxy listens; 0 takes a free one.
     pub port: u16,
     /// The browser, and what of it; none where a person brings one.
@@ -88,14 +108,23 @@ pub struct StageConfig<'a> {
     pub children: &'a Children,
 }
 
+/// What the page of a stage shows.
+enum Subject {
+    Pane(Pane),
+    TwoPanes(TwoPanes),
+    Dashboard(Dashboard),
+}
+
 /// A running stage. Dropping it ends all of its processes; [`Stage::close`] also waits for that.
 pub struct Stage {
     /// The only origin that the browser sees.
-    pub proxy: Proxy,
-    /// The node's public wire, straight.
+    pub proxy: Arc<Proxy>,
+    /// The node's public wire, without the proxy.
     pub wire: Wire,
     /// The node's control socket.
-    pub control: Control,
+    pub control: ControlSocket,
+    scenario: &'static Scenario,
+    log: CaseLog,
     model: ModelServer,
     scripts: Vec<Script>,
     /// None between its end and its next start.
@@ -103,39 +132,27 @@ pub struct Stage {
     node_config: NodeConfig,
     session: Option<BrowserSession>,
     page: Option<Page>,
+    subject: Option<Subject>,
     /// Of the page.
     path: String,
+    /// The counters at the last [`Stage::mark`].
+    mark: Counters,
     settings: PageSettings,
     slow_mo: Duration,
     artifacts: Utf8PathBuf,
     redactor: Redactor,
     trace: Trace,
-    evidence: Vec<Evidence>,
-    phases: Vec<(String, Instant)>,
     screenshots: usize,
 }
 
-/// What a verdict on this stage rests on.
-#[derive(Debug, Default)]
-pub struct Ground {
-    /// The observations.
-    pub evidence: Vec<Evidence>,
-    /// What became of the faults.
-    pub receipts: Vec<ReceiptReport>,
-    /// The scenario's phases.
-    pub phases: Vec<Phase>,
-}
-
 impl StageError {
-    /// Whether the stage works and something awaited did not happen on it.
-    pub fn is_missed_wait(&self) -> bool {
-        matches!(
-            self,
-            StageError::Edge(_)
-                | StageError::Page(PageError::Edge(_))
-                | StageError::Wire(WireError::Edge(_))
-                | StageError::Gate(GateError::Edge(_))
-        )
+    /// Whether the stage works and an awaited condition was not met, and who had to bring it. None
+    /// when something broke.
+    pub fn missed(&self) -> Option<Kind> {
+        match self {
+            StageError::App(error) => error.missed(),
+            _ => None,
+        }
     }
 }
 
@@ -145,20 +162,22 @@ impl Stage {
     /// # Errors
     /// When a part of it does not start.
     pub async fn set(config: StageConfig<'_>) -> Result<Stage, StageError> {
-        let begin = Instant::now();
+        config.log.phase("set");
         let trace =
             Trace::create(&config.artifacts.join("counters.jsonl"), config.redactor.clone())?;
         trace.phase("set");
         let model = ModelServer::start().await?;
-        let proxy = Proxy::start(ProxyConfig {
-            port: config.port,
-            upstream: None,
-            pages: crate::node::pages::own_pages(),
-            trace: trace.clone(),
-            redactor: config.redactor.clone(),
-            requests_log: config.artifacts.join("requests.jsonl"),
-        })
-        .await?;
+        let proxy = Arc::new(
+            Proxy::start(ProxyConfig {
+                port: config.port,
+                upstream: None,
+                pages: own_pages(),
+                trace: trace.clone(),
+                redactor: config.redactor.clone(),
+                requests_log: config.artifacts.join("requests.jsonl"),
+            })
+            .await?,
+        );
         let node_log = config.artifacts.join("node.log");
         let node_config = NodeConfig {
             program: config.node.to_owned(),
@@ -184,12 +203,12 @@ impl Stage {
             BrowserSession::take(wanted, config)
         });
         let (node, session) = tokio::join!(node, OptionFuture::from(session));
-        let stands = node.map_err(StageError::from).and_then(|node| {
-            let control = Control::new(node.control_socket())?;
+        let started = node.map_err(StageError::from).and_then(|node| {
+            let control = ControlSocket::new(node.control_socket())?;
             Ok((node, control))
         });
-        let ((node, control), session) = match (stands, session) {
-            (Ok(stands), session) => (stands, session.transpose()?),
+        let ((node, control), session) = match (started, session) {
+            (Ok(started), session) => (started, session.transpose()?),
             (Err(error), session) => {
                 if let Some(Ok(session)) = session {
                     session.end().await;
@@ -202,38 +221,76 @@ impl Stage {
             wire: Wire::new(node.address(), node.login().token()),
             control,
             proxy,
+            scenario: config.scenario,
+            log: config.log.clone(),
             model,
             scripts: Vec::new(),
             node: Some(node),
             node_config,
             session,
             page: None,
+            subject: None,
             path: String::new(),
+            mark: Counters::default(),
             settings: config.page,
             slow_mo: config.slow_mo,
             artifacts: config.artifacts.to_owned(),
             redactor: config.redactor.clone(),
             trace,
-            evidence: Vec::new(),
-            phases: vec![("set".to_owned(), begin)],
             screenshots: 0,
         })
     }
 
-    /// From here on the scenario is in this phase: every trace event says so, and its time is told.
+    /// The pane that the scenario drives.
+    pub fn pane_kind(&self) -> PaneKind {
+        self.scenario.pane
+    }
+
+    /// The name of the scenario.
+    pub fn name(&self) -> &'static str {
+        self.scenario.name
+    }
+
+    /// From here on the scenario is in this phase: every trace event says so, and its time is kept.
     pub fn phase(&mut self, name: &str) {
         self.trace.phase(name);
-        self.phases.push((name.to_owned(), Instant::now()));
+        self.log.phase(name);
     }
 
-    /// An observation that the verdict rests on: where it did not hold, there is no verdict.
-    pub fn require(&mut self, what: &str, held: bool, saw: impl std::fmt::Display) {
-        let saw = self.redactor.clean(&saw.to_string());
-        self.evidence.push(Evidence { what: what.to_owned(), held, saw });
+    /// Checks what the scenario rests on, and keeps it as evidence.
+    ///
+    /// # Errors
+    /// A need or a claim, as declared, when it does not hold; and when it is not declared.
+    pub fn check(
+        &mut self,
+        check: &Check,
+        held: bool,
+        saw: impl Display,
+    ) -> Result<(), StageError> {
+        let Check { kind, what } = *check;
+        let saw = saw.to_string();
+        if self.scenario.rests_on.iter().all(|declared| declared.what != what) {
+            return Err(self.undeclared(format!("check {what:?}")));
+        }
+        self.observe(kind, what, held, &saw);
+        if held {
+            return Ok(());
+        }
+        let missed = WaitTimeout { ended: Ended::Unmet, ..WaitTimeout::need(what, saw) };
+        Err(WaitTimeout { kind, ..missed }.into())
     }
 
-    /// Has the model answer one workstream's calls with `replies`, one by one; the answer is the
-    /// model's URL for that workstream.
+    /// Keeps an observation as evidence; the judge decides what it means.
+    pub fn observe(&self, kind: Kind, what: &str, held: bool, saw: &str) {
+        self.log.observe(kind, what, held, saw);
+    }
+
+    fn undeclared(&self, what: String) -> StageError {
+        StageError::Undeclared { scenario: self.scenario.name, what }
+    }
+
+    /// Has the model answer one workstream's calls with `replies`, one by one; returns the model's
+    /// URL for that workstream.
     ///
     /// # Errors
     /// When there is such a script already.
@@ -244,8 +301,8 @@ impl Stage {
         Ok(url)
     }
 
-    /// How many calls the model had that no script foresaw.
-    pub fn unforeseen_model_calls(&self) -> usize {
+    /// How many calls the model had beyond its script.
+    pub fn unscripted_model_calls(&self) -> usize {
         self.scripts.iter().map(Script::overrun).sum()
     }
 
@@ -264,6 +321,57 @@ impl Stage {
         Ok(page)
     }
 
+    async fn open_driven(&mut self, path: &str) -> Result<Driven, StageError> {
+        let page = self.open(path).await?;
+        let tab = Tab::new(page, self.proxy.clone(), self.settings.clock);
+        Ok(Driven::new(tab, self.control.clone()))
+    }
+
+    /// Opens a page with the scenario's pane on `ws`, whose first load is then under way.
+    ///
+    /// # Errors
+    /// When the page does not load; a claim when the client does not run.
+    pub async fn open_pane(&mut self, ws: WsId) -> Result<Pane, StageError> {
+        let path = format!("{}?ws_id={}", self.pane_kind().page(), ws.as_str());
+        let pane = Pane::mounted(self.open_driven(&path).await?, ws).await?;
+        self.subject = Some(Subject::Pane(pane.clone()));
+        Ok(pane)
+    }
+
+    /// Opens a page with two panes on `ws`, which have both caught up.
+    ///
+    /// # Errors
+    /// When the page does not load; a claim when the client does not run or catch up.
+    pub async fn open_two_panes(&mut self, ws: WsId) -> Result<TwoPanes, StageError> {
+        let path = format!("{}?ws_id={}&peer", PaneKind::Interactive.page(), ws.as_str());
+        let panes = TwoPanes::mounted(self.open_driven(&path).await?, ws).await?;
+        self.subject = Some(Subject::TwoPanes(panes.clone()));
+        Ok(panes)
+    }
+
+    /// Opens the dashboard, which shows all of `workstreams` then, with frozen time.
+    ///
+    /// # Errors
+    /// When the page does not load; a claim when the client does not show them.
+    pub async fn open_dashboard(
+        &mut self,
+        workstreams: Vec<(&'static str, WsId)>,
+    ) -> Result<Dashboard, StageError> {
+        let dashboard = Dashboard::opened(self.open_driven("/").await?, workstreams).await?;
+        self.subject = Some(Subject::Dashboard(dashboard.clone()));
+        Ok(dashboard)
+    }
+
+    /// The dashboard, which counts its redials and presented cursors from now on.
+    ///
+    /// # Errors
+    /// When it is not open.
+    pub fn count_redials_from_now_on(&mut self) -> Result<Dashboard, StageError> {
+        let dashboard = self.dashboard()?.clone().from_now_on();
+        self.subject = Some(Subject::Dashboard(dashboard.clone()));
+        Ok(dashboard)
+    }
+
     /// Keeps what the page looks like now.
     ///
     /// # Errors
@@ -277,7 +385,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Shows a verdict to a person who watches.
+    /// Shows a stamp as the page's title to a person who watches.
     ///
     /// # Errors
     /// When the page does not take a title.
@@ -289,21 +397,16 @@ impl Stage {
         Ok(())
     }
 
-    /// Where a person finds what stands here, line by line. The way in is for a terminal only: it
-    /// logs in.
+    /// Where a person finds everything of this stage, line by line. The login URL is for a terminal
+    /// only.
     pub fn addresses(&self) -> String {
         let node = self.node.as_ref();
         let node = node.map(|node| (node.login().url().to_owned(), node.address().to_string()));
-        let (login, node) = node.unwrap_or_else(|| ("-".to_owned(), "ended".to_owned()));
+        let (login, node) = node.unwrap_or_else(|| ("-".to_owned(), "stopped".to_owned()));
         let page = format!("{}{}", self.proxy.origin(), self.path);
         let devtools = self.session.as_ref().map(|session| session.browser().devtools());
         let devtools = devtools.unwrap_or_else(|| "-".to_owned());
         format!("the page   {page}\nlog in     {login}\nthe node   {node}\nDevTools   {devtools}")
-    }
-
-    /// Whether every observation so far has held.
-    pub fn holds(&self) -> bool {
-        self.evidence.iter().all(|evidence| evidence.held)
     }
 
     /// The id of the browser's process, while it runs.
@@ -311,12 +414,12 @@ impl Stage {
         self.session.as_ref().and_then(|session| session.browser().pid())
     }
 
-    /// Where the unasked end of a browser is reported that is not of this stage alone.
+    /// Where the death of a browser is reported that other cases have used too.
     pub fn deaths_of_shared_browser(&self) -> Option<Deaths> {
         self.session.as_ref().and_then(BrowserSession::deaths_of_shared).cloned()
     }
 
-    /// How many exceptions nothing in the page has caught.
+    /// How many exceptions were not caught in the page.
     ///
     /// # Errors
     /// When the page does not answer.
@@ -327,20 +430,13 @@ impl Stage {
         }
     }
 
-    /// Ends all of it, waits until nothing runs any more, and tells what the verdict rests on and
-    /// how long each phase took. What goes on is a browser that others may have too.
+    /// Ends all of it, and waits until nothing of it runs any more. Returns a browser that other
+    /// cases may use.
     ///
     /// # Errors
     /// When something does not end, or the trace or the records could not be written: evidence is
     /// missing then.
-    pub async fn close(mut self) -> Result<(Ground, Option<Box<SharedBrowser>>), StageError> {
-        let ends = self.phases.iter().skip(1).map(|(_, begin)| *begin).chain([Instant::now()]);
-        let phases = self.phases.iter().zip(ends).map(|((name, begin), end)| Phase {
-            name: name.clone(),
-            seconds: (end - *begin).as_secs_f64(),
-        });
-        let phases = phases.collect();
-        let receipts = self.proxy.receipts().iter().map(ReceiptReport::from).collect();
+    pub async fn close(mut self) -> Result<Option<Box<SharedBrowser>>, StageError> {
         let node = self.node.take();
         let node_ends = async {
             match node {
@@ -352,10 +448,11 @@ impl Stage {
         let ends = async { tokio::join!(left, node_ends) };
         let saw = || "a process that does not even die of SIGKILL".to_owned();
         let (left, status) = wait::within("the end of the browser and the node", ends, saw).await?;
-        self.evidence.extend(status.map(power::end_in_good_order));
+        if let Some(status) = status {
+            power::observe_end(&self.log, status);
+        }
         self.proxy.shutdown().await?;
         self.trace.check()?;
-        let shared = left.transpose()?.flatten();
-        Ok((Ground { evidence: self.evidence, receipts, phases }, shared))
+        Ok(left.transpose()?.flatten())
     }
 }

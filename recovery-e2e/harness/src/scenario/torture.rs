@@ -1,19 +1,21 @@
-//! Cases that break on purpose, each in its own way, to see what the runner makes of them:
-//! `run --torture` runs them in place of the catalogue's.
+//! The runner's own cases, which `run --torture` runs in place of the catalogue's: those that break on
+//! purpose, each in its own way, and the example of `docs/writing-a-scenario.md`.
 
 use std::future::pending;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use super::{Scenario, Story};
-use crate::record::stamp::Stamp;
+use super::{Scenario, Story, example};
+use crate::node::client::PaneKind;
 use crate::scenario::stage::{Stage, StageError};
+use crate::wait::Kind;
 
 /// What the page prints in [`flood`]: so many lines of a MiB each.
 const FLOOD_MIB: u32 = 200;
 
 /// All of them.
-pub const TORTURE: [&Scenario; 7] = [
+pub const TORTURE: [&Scenario; 8] = [
+    &example::SCENARIO,
     &torture("torture-panic", "a panic is an error of its case", |_| Box::pin(panics())),
     &torture("torture-hang", "a story without an end is ended", |_| Box::pin(pending())),
     &torture("torture-freeze", "a browser that hangs is killed", |stage| Box::pin(freeze(stage))),
@@ -33,8 +35,11 @@ const fn torture(name: &'static str, proves: &'static str, story: Story) -> Scen
         name,
         family: "torture",
         proves,
-        proof: "none: it tests the runner",
-        success: "RECOVERY-READY-TORTURE",
+        pane: PaneKind::Interactive,
+        code: "TORTURE",
+        fields: &[],
+        ready_shows: &[],
+        rests_on: &[],
         controls: &[],
         story,
     }
@@ -46,34 +51,34 @@ fn odd_text() -> String {
     format!("{bytes}\u{1b}[2J\u{1b}]0;title\u{7}]]>\u{fffe}\u{ffff}&<\">::error::[[ATTACHMENT|/x]]")
 }
 
-async fn panics() -> Result<Stamp, StageError> {
+async fn panics() -> Result<(), StageError> {
     panic!("on purpose: {}", odd_text())
 }
 
 /// An odd text on the page, in its console, in its title, and as the reason.
-async fn odd_texts(stage: &mut Stage) -> Result<Stamp, StageError> {
+async fn odd_texts(stage: &mut Stage) -> Result<(), StageError> {
     let page = stage.open("/").await?;
     let text = serde_json::Value::from(odd_text());
     // Half a character is what the browser cannot tell in text.
     let half =
         "void (async () => { console.log('a half \\ud800'); throw new Error('\\udfff'); })()";
-    page.tell("half characters", half).await?;
-    page.tell("an odd line", &format!("console.log({text})")).await?;
-    page.tell("an odd body", &format!("document.body.append({text})")).await?;
+    page.run("half characters", half).await?;
+    page.run("an odd line", &format!("console.log({text})")).await?;
+    page.run("an odd body", &format!("document.body.append({text})")).await?;
     stage.stamp_title(&odd_text()).await?;
-    stage.require(&odd_text(), false, odd_text());
-    Ok(Stamp::ready("TORTURE"))
+    stage.observe(Kind::Need, &odd_text(), false, &odd_text());
+    Ok(())
 }
 
-async fn flood(stage: &mut Stage) -> Result<Stamp, StageError> {
+async fn flood(stage: &mut Stage) -> Result<(), StageError> {
     let page = stage.open("/").await?;
     let line = "console.log('x'.repeat(1 << 20))";
-    page.tell("a flood", &format!("[...Array({FLOOD_MIB})].map(() => {line})")).await?;
-    Ok(Stamp::ready("TORTURE"))
+    page.run("a flood", &format!("[...Array({FLOOD_MIB})].map(() => {line})")).await?;
+    Ok(())
 }
 
 /// Kills a part of the stage; the stage tells that it died, and the story does not go on.
-async fn kill(part: Option<u32>) -> Result<Stamp, StageError> {
+async fn kill(part: Option<u32>) -> Result<(), StageError> {
     if let Some(pid) = part.and_then(|pid| Pid::from_raw(pid.cast_signed())) {
         // That it has ended already is told as well.
         let _ = kill_process(pid, Signal::KILL);
@@ -82,12 +87,12 @@ async fn kill(part: Option<u32>) -> Result<Stamp, StageError> {
 }
 
 /// Stops the browser, whatever of it runs under its pages too, and waits for an answer of it.
-async fn freeze(stage: &mut Stage) -> Result<Stamp, StageError> {
+async fn freeze(stage: &mut Stage) -> Result<(), StageError> {
     let page = stage.open("/").await?;
     if let Some(pid) = stage.browser_pid().and_then(|pid| Pid::from_raw(pid.cast_signed())) {
         // That it has ended already is told as well.
         let _ = kill_process_group(pid, Signal::STOP);
     }
     page.eval::<bool>("an answer", "true").await?;
-    Ok(Stamp::ready("TORTURE"))
+    Ok(())
 }

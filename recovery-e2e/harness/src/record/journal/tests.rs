@@ -12,6 +12,7 @@ use crate::record::settings::{BrowserInfo, Sandbox};
 use crate::record::stamp::Stamp;
 use crate::record::verdict::{Evidence, Outcome, ReceiptReport};
 use crate::test_dir::test_dir;
+use crate::wait::Kind;
 
 /// A run; for the tests of the reports too.
 pub(crate) fn run_info() -> RunInfo {
@@ -74,6 +75,7 @@ pub(crate) fn result(id: &str, outcome: Outcome, reason: Option<&str>) -> CaseRe
         seconds: 1.875,
         phases: vec![Phase { name: "seed".into(), seconds: 0.5 }],
         evidence: vec![Evidence {
+            kind: Kind::Need,
             what: "the refetch was held".into(),
             held: true,
             saw: "1 arrival".into(),

@@ -145,7 +145,7 @@ fn attempt(
 }
 
 fn evidence(body: &mut Markup, evidence: &[Evidence]) {
-    let rows = evidence.iter().map(|Evidence { what, held, saw }| {
+    let rows = evidence.iter().map(|Evidence { what, held, saw, .. }| {
         let mark = if *held { "held" } else { "did not hold" };
         (*held, mark.to_owned(), what.as_str(), saw.as_str())
     });

@@ -2,12 +2,13 @@
 
 use std::process::ExitStatus;
 
-use crate::node::control_socket::Control;
+use crate::node::control_socket::ControlSocket;
 use crate::node::process::Node;
 use crate::node::wire::Wire;
 use crate::os::children::Children;
-use crate::record::verdict::Evidence;
+use crate::scenario::CaseLog;
 use crate::scenario::stage::{Stage, StageError};
+use crate::wait::Kind;
 
 impl Stage {
     /// Ends the node in good order, and starts it again on the same data behind the same origin.
@@ -25,7 +26,7 @@ impl Stage {
     /// When there is none.
     pub async fn stop_node(&mut self) -> Result<(), StageError> {
         let node = self.node.take().ok_or(StageError::NoNode)?;
-        self.evidence.push(end_in_good_order(node.stop().await));
+        observe_end(&self.log, node.stop().await);
         Ok(())
     }
 
@@ -46,7 +47,7 @@ impl Stage {
     pub async fn start_node(&mut self) -> Result<(), StageError> {
         let node = Node::start(&self.node_config).await?;
         self.wire = Wire::new(node.address(), node.login().token());
-        self.control = Control::new(node.control_socket())?;
+        self.control = ControlSocket::new(node.control_socket())?;
         self.proxy.point_at(node.address());
         self.node = Some(node);
         Ok(())
@@ -76,11 +77,9 @@ impl Stage {
     }
 }
 
-/// What a node's end says: one that had to be killed has not shown that it can end.
-pub(super) fn end_in_good_order(status: Option<ExitStatus>) -> Evidence {
-    Evidence {
-        what: "the node ended in good order when asked to".to_owned(),
-        held: status.is_some_and(|status| status.success()),
-        saw: status.map_or("it had to be killed".to_owned(), |status| status.to_string()),
-    }
+/// Keeps how a node ended: one that had to be killed has not shown that it can end.
+pub(super) fn observe_end(log: &CaseLog, status: Option<ExitStatus>) {
+    let held = status.is_some_and(|status| status.success());
+    let saw = status.map_or("it had to be killed".to_owned(), |status| status.to_string());
+    log.observe(Kind::Need, "the node ended in good order when asked to", held, &saw);
 }
