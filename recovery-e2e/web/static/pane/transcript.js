@@ -1,4 +1,5 @@
 import { batchOf, begun, findNewest, freshId, recorded, recordedSteps, withCall, withChunk, withResult } from './calls.js';
+import { RowList } from './row_list.js';
 
 /**
  * @import { Frame, Message } from '../recovery/wire.js'
@@ -17,14 +18,31 @@ import { batchOf, begun, findNewest, freshId, recorded, recordedSteps, withCall,
  * told: which frames to apply at all is decided by the recovery.
  */
 export class Transcript {
-  /** @type {readonly Row[]} */
-  rows = [];
+  #rows = new RowList();
+  /** A snapshot has put other rows in place of all since `takeChanged()`. */
+  #replaced = false;
   /** @type {readonly Send[]} */
   sends = [];
 
+  get rows() {
+    return this.#rows.all;
+  }
+
   /** The row whose text is being streamed, if there is one. */
   get live() {
-    return this.rows.find((row) => row.kind === 'text' && row.streaming);
+    return this.#rows.live;
+  }
+
+  /**
+   * The rows that were added or changed since the last time, added ones in their order; null after a snapshot, when
+   * any row may have moved or be gone.
+   * @returns {readonly Row[] | null}
+   */
+  takeChanged() {
+    const changed = this.#rows.takeChanged();
+    const replaced = this.#replaced;
+    this.#replaced = false;
+    return replaced ? null : changed;
   }
 
   /** Whether a turn will follow from a send that has not been shown; a queued one waits for a turn to end. */
@@ -38,10 +56,11 @@ export class Transcript {
    * @param {boolean} busy whether a turn runs, after which a queued send will be taken up
    */
   replace(messages, busy) {
-    const standing = this.rows;
-    this.rows = [];
+    const previous = this.rows;
+    this.#rows = new RowList();
+    this.#replaced = true;
     for (const message of messages) this.#read(message);
-    this.rows = this.rows.map((row) => successor(standing, row));
+    this.rows.forEach((_, at) => this.#rows.change(at, (row) => successor(previous, row)));
     // An accepted send that is missing was cut, or its row is on its way in the stream; so with a queued one at rest.
     this.sends = this.sends.filter(({ phase }) => phase === 'sending' || (phase === 'queued' && busy));
   }
@@ -84,7 +103,7 @@ export class Transcript {
 
   /** Nothing is being streamed any more; what has come stays as it is. */
   endStreaming() {
-    this.rows = this.rows.map((row) => (row.kind === 'text' && row.streaming ? { ...row, streaming: false } : row));
+    this.#rows.changeLive((row) => ({ ...row, streaming: false }));
   }
 
   /** Shows a send at once. @param {string} sendId @param {string} text */
@@ -136,8 +155,8 @@ export class Transcript {
 
   /** @param {Row} row */
   #add(row) {
-    if (row.kind === 'user') this.rows = this.rows.map(interrupted);
-    this.rows = [...this.rows, row];
+    if (row.kind === 'user') this.#rows.changeRunning(interrupted);
+    this.#rows.add(row);
   }
 
   /**
@@ -147,15 +166,14 @@ export class Transcript {
    */
   #text(rowId, change) {
     if (this.live?.rowId !== rowId) this.#begin(rowId);
-    this.rows = this.rows.map((row) => (row.kind === 'text' && row.streaming ? { ...row, text: change(row.text) } : row));
+    this.#rows.changeLive((row) => ({ ...row, text: change(row.text) }));
   }
 
   /** Streams this row from here on: a new one, or one that an earlier connection has left. */
   #begin(/** @type {string | null} */ rowId) {
     this.endStreaming();
-    const left = rowId !== null && this.rows.some((row) => row.kind === 'text' && row.rowId === rowId);
-    if (!left) return this.#add({ id: freshId(), kind: 'text', rowId, text: '', streaming: true });
-    this.rows = this.rows.map((row) => (row.kind === 'text' && row.rowId === rowId ? { ...row, streaming: true } : row));
+    const left = rowId !== null && this.#rows.changeText(rowId, (row) => ({ ...row, streaming: true }));
+    if (!left) this.#add({ id: freshId(), kind: 'text', rowId, text: '', streaming: true });
   }
 
   /** A frame of a call that the turn's own message has made. @param {Frame} frame */
@@ -188,7 +206,7 @@ export class Transcript {
     if (found === null) return this.#add(batchOf(null, [change({ ...begun({ call_id: callId, name }), rowId })]));
     const { entry, at, call } = found;
     const next = { ...change(call), rowId: rowId ?? call.rowId };
-    this.rows = this.rows.map((row, index) => (index === entry && row.kind === 'batch' ? withCall(row, at, next) : row));
+    this.#rows.change(entry, (row) => (row.kind === 'batch' ? withCall(row, at, next) : row));
   }
 
   /** The newest call of this id, unless it is that of another tool row: then the id has been used again. */
