@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { Messages } from '../static/pane/render.js';
 import { Transcript } from '../static/pane/transcript.js';
+import { FakeDom } from './support/dom.js';
 
 /** A history of this many rows: user turns, answers, and answers that made a call. */
 function messagesOf(rows) {
@@ -65,4 +67,30 @@ test('a user turn reads no row but those whose calls still run', () => {
   const read = readsOf(transcript, () => transcript.apply({ type: 'user_turn', row_id: 'u', content: 'on' }));
   assert.deepEqual(read, [998], 'the last row of the snapshot is a call without a result');
   assert.equal(transcript.rows[998].calls[0].state, 'interrupted');
+});
+
+/** What each frame of a stream does beside this many rows: rows shown, operations on nodes, layouts. */
+function workBeside(rows) {
+  const dom = FakeDom.install();
+  try {
+    const shown = [];
+    const view = () => ({ el: document.createElement('div'), show: (entry) => shown.push(entry.rowId) });
+    const messages = new Messages(() => {}, view);
+    messages.render(messagesOf(rows), true);
+    dom.draw();
+    return Object.entries(STREAM).map(([what, frame]) => {
+      shown.length = dom.operations = dom.layouts = 0;
+      messages.paint(frame);
+      dom.draw();
+      return { what, shown: [...shown], operations: dom.operations, layouts: dom.layouts };
+    });
+  } finally {
+    dom.restore();
+  }
+}
+
+test('a frame of text does the same work on the screen beside 1000 rows as beside 10', () => {
+  const few = workBeside(10);
+  assert.deepEqual(workBeside(1000), few);
+  assert.deepEqual(few.map(({ shown }) => shown), [['live'], ['live'], ['live'], ['live'], [], ['live'], ['live', 'next']]);
 });

@@ -1,5 +1,6 @@
 import { rowsOf, standsIn } from '../recovery/rows.js';
 import { element } from './dom.js';
+import { Entries } from './entries.js';
 import { Orphans } from './orphans.js';
 import { Transcript } from './transcript.js';
 
@@ -17,10 +18,9 @@ export class Messages {
   el = element('div', 'pane-messages');
   #transcript = new Transcript();
   #orphans = new Orphans((frame) => this.#change(() => this.#transcript.apply({ ...frame, parent_call_id: undefined })));
-  /** @type {Map<number, {view: View, shown: Row | Send}>} */
-  #views = new Map();
+  #rows;
+  #sends;
   #gated = false;
-  #newView;
   #empty = element('div', 'empty-state', 'Loading the messages');
 
   /**
@@ -28,11 +28,18 @@ export class Messages {
    * @param {(entry: Row | Send) => View} viewOf makes what shows an entry of this kind
    */
   constructor(onAction, viewOf) {
-    this.#newView = viewOf;
+    const newView = (/** @type {Row | Send} */ entry) => {
+      const view = viewOf(entry);
+      this.#lookGated(view.el);
+      return view;
+    };
+    const endOfRows = document.createComment('');
+    this.#rows = new Entries(this.#empty, newView);
+    this.#sends = new Entries(endOfRows, newView);
     this.el.setAttribute('role', 'log');
     this.el.setAttribute('aria-label', 'Messages');
     this.el.tabIndex = 0;
-    this.el.append(this.#empty);
+    this.el.append(this.#empty, endOfRows);
     this.el.addEventListener('click', (event) => {
       const button = event.target instanceof Element && event.target.closest('.msg-action-btn');
       const id = Number(button && /** @type {HTMLElement | null} */ (button.closest('.msg.user'))?.dataset.entry);
@@ -131,35 +138,16 @@ export class Messages {
     if (follow) this.#toEnd();
   }
 
-  /** Brings the screen to the transcript; nodes of entries that stay are kept, with their focus and selection. */
+  /** Brings the screen to the transcript: of its rows only those that have changed, unless a snapshot came. */
   #sync() {
-    const entries = [...this.#transcript.rows, ...this.#transcript.sends];
-    const ids = new Set(entries.map(({ id }) => id));
     const focused = this.el.contains(document.activeElement);
-    for (const [id, { view }] of this.#views) {
-      if (ids.has(id)) continue;
-      view.el.remove();
-      this.#views.delete(id);
-    }
-    let before = this.#empty.nextSibling;
-    for (const entry of entries) {
-      const { el } = this.#viewOf(entry);
-      if (el === before) before = before.nextSibling;
-      else this.el.insertBefore(el, before);
-    }
+    const { rows, sends } = this.#transcript;
+    const changed = this.#transcript.takeChanged();
+    if (changed === null) this.#rows.replace(rows);
+    else for (const row of changed) this.#rows.show(row);
+    this.#sends.replace(sends);
     // The focused node is gone with its row; from here the keyboard goes on where it was.
     if (focused && !this.el.contains(document.activeElement)) this.el.focus({ preventScroll: true });
-  }
-
-  /** @param {Row | Send} entry */
-  #viewOf(entry) {
-    const standing = this.#views.get(entry.id);
-    if (standing?.shown === entry) return standing.view;
-    const view = standing?.view ?? this.#newView(entry);
-    view.show(entry);
-    if (!standing) this.#lookGated(view.el);
-    this.#views.set(entry.id, { view, shown: entry });
-    return view;
   }
 
   #lookGated(/** @type {Element} */ within) {
