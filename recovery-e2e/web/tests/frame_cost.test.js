@@ -94,3 +94,21 @@ test('a frame of text does the same work on the screen beside 1000 rows as besid
   assert.deepEqual(workBeside(1000), few);
   assert.deepEqual(few.map(({ shown }) => shown), [['live'], ['live'], ['live'], ['live'], [], ['live'], ['live', 'next']]);
 });
+
+test('frames that come before the next paint look at the scroll position as often as one', () => {
+  const looks = (/** @type {number} */ frames) => {
+    const dom = FakeDom.install();
+    try {
+      const messages = new Messages(() => {}, () => ({ el: document.createElement('div'), show() {} }));
+      messages.render(messagesOf(10), true);
+      dom.draw();
+      dom.layouts = 0;
+      for (let at = 0; at < frames; at += 1) messages.paint(text('live'));
+      dom.draw();
+      return dom.layouts;
+    } finally {
+      dom.restore();
+    }
+  };
+  assert.equal(looks(100), looks(1));
+});

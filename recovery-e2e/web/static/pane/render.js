@@ -1,6 +1,7 @@
 import { rowsOf, standsIn } from '../recovery/rows.js';
 import { element } from './dom.js';
 import { Entries } from './entries.js';
+import { Follow } from './follow.js';
 import { Orphans } from './orphans.js';
 import { Transcript } from './transcript.js';
 
@@ -21,6 +22,7 @@ export class Messages {
   #rows;
   #sends;
   #gated = false;
+  #follow = new Follow(this.el, FOLLOW_WITHIN_PX);
   #empty = element('div', 'empty-state', 'Loading the messages');
 
   /**
@@ -103,7 +105,7 @@ export class Messages {
   /** Shows a send at once. @param {string} id @param {string} text */
   showSend(id, text) {
     this.#change(() => this.#transcript.send(id, text));
-    this.#toEnd();
+    this.#follow.toEnd();
   }
 
   /** The node has taken a send: it will show it. @param {string} id @param {'accepted' | 'queued'} phase */
@@ -128,14 +130,13 @@ export class Messages {
   /** Ends what would paint later by itself. */
   destroy() {
     this.#orphans.clear();
+    this.#follow.cancel();
   }
 
   #change(/** @type {() => void} */ change) {
-    const { scrollHeight, scrollTop, clientHeight } = this.el;
-    const follow = scrollHeight - scrollTop - clientHeight < FOLLOW_WITHIN_PX;
+    this.#follow.beforeChange();
     change();
     this.#sync();
-    if (follow) this.#toEnd();
   }
 
   /** Brings the screen to the transcript: of its rows only those that have changed, unless a snapshot came. */
@@ -154,9 +155,5 @@ export class Messages {
     for (const button of within.querySelectorAll('.msg-action-btn')) {
       button.setAttribute('aria-disabled', String(this.#gated));
     }
-  }
-
-  #toEnd() {
-    this.el.scrollTop = this.el.scrollHeight;
   }
 }

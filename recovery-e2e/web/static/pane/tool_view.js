@@ -1,9 +1,13 @@
 import { element, setAttribute, setText } from './dom.js';
+import { Follow } from './follow.js';
 
 /** @import { Batch, Call, Context } from './calls.js' */
 
 /** Share of an agent's context from which its badge warns. */
 const CONTEXT_WARNING = 0.8;
+
+/** Distance from the end of an output, in pixels, within which the view keeps following new lines. */
+const FOLLOW_WITHIN_PX = 8;
 
 /** How a call stands, in words. */
 export const STATES = { running: 'Running', done: 'Done', failed: 'Failed', interrupted: 'No result' };
@@ -42,6 +46,7 @@ class CallView {
   #state = element('span', 'conv-row-state');
   #preview = element('code', 'conv-row-preview');
   #output = element('pre', '');
+  #follow = new Follow(this.#output, FOLLOW_WITHIN_PX);
   /** @type {AgentView | null} */
   #agent = null;
   /** @type {Call | null} */
@@ -74,14 +79,12 @@ class CallView {
   #showOutput(/** @type {Call} */ { callId, state, output, clipped }) {
     const ended = state === 'done' || state === 'failed';
     if (!ended && output === '') return this.#output.remove();
-    const { scrollHeight, scrollTop, clientHeight } = this.#output;
-    const follow = scrollHeight - scrollTop - clientHeight < 8;
+    if (!ended) this.#follow.beforeChange();
     this.#output.className = ended ? 'tool-output' : 'tool-output-stream';
     setAttribute(this.#output, 'data-call-id', ended ? null : callId);
     setAttribute(this.#output, 'data-clipped', clipped > 0 ? `${clipped} earlier characters are not shown` : null);
     setText(this.#output, output);
     if (!this.#output.parentNode) this.el.append(this.#output);
-    if (follow && !ended) this.#output.scrollTop = this.#output.scrollHeight;
   }
 }
 

@@ -65,6 +65,7 @@ class FakeElement {
   }
 
   get scrollTop() {
+    this.#dom.layouts += 1;
     return this.#scrollTop;
   }
 
