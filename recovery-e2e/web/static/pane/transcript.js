@@ -56,11 +56,11 @@ export class Transcript {
    * @param {boolean} busy whether a turn runs, after which a queued send will be taken up
    */
   replace(messages, busy) {
-    const previous = this.rows;
+    const previous = new Map(this.rows.map((row) => [keyOf(row), row]));
     this.#rows = new RowList();
     this.#replaced = true;
     for (const message of messages) this.#read(message);
-    this.rows.forEach((_, at) => this.#rows.change(at, (row) => successor(previous, row)));
+    this.rows.forEach((_, at) => this.#rows.change(at, (row) => successor(previous.get(keyOf(row)), row)));
     // An accepted send that is missing was cut, or its row is on its way in the stream; so with a queued one at rest.
     this.sends = this.sends.filter(({ phase }) => phase === 'sending' || (phase === 'queued' && busy));
   }
@@ -259,14 +259,18 @@ function interrupted(row) {
   return { ...row, calls: row.calls.map((call) => (call.state === 'running' ? settle(call) : call)) };
 }
 
+/** What a row of a snapshot has in common with the same row on screen. @param {Row} row */
+function keyOf({ kind, rowId }) {
+  return `${kind} ${rowId}`;
+}
+
 /**
  * The row of a snapshot, under the `id` of the same row on screen.
- * @param {readonly Row[]} standing
+ * @param {Row | undefined} old
  * @param {Row} row
  * @returns {Row}
  */
-function successor(standing, row) {
-  const old = standing.find(({ kind, rowId }) => kind === row.kind && rowId === row.rowId);
+function successor(old, row) {
   if (!old || row.rowId === null) return row;
   return old.kind === 'batch' && row.kind === 'batch' ? keepingProgress(old, row) : { ...row, id: old.id };
 }
