@@ -3,7 +3,7 @@
  * @import { Row, Send } from './transcript.js'
  */
 
-/** A run of entries on screen, one node each. The node of an entry that stays is kept, with its focus and selection. */
+/** A list of entries on screen, one node each. An entry that remains keeps its node, and so its focus and selection. */
 export class Entries {
   /** @type {Map<number, {view: View, shown: Row | Send}>} */
   #views = new Map();

@@ -1,7 +1,7 @@
 /**
- * Keeps a scrolled view at its end while its content grows, once for all changes until the next paint: a look at the
- * scroll position after each change would make the browser lay out every row each time. A view that is not at its end,
- * or is scrolled up before the paint, stays where it is.
+ * Keeps a scrolled view at its end while its content grows, once for all changes until the next paint: reading the
+ * scroll position after each change would make the browser compute the layout of all rows each time. A view that is not
+ * at its end, or is scrolled up before the paint, is not scrolled.
  */
 export class Follow {
   #el;
@@ -30,7 +30,7 @@ export class Follow {
     this.#el.scrollTop = this.#el.scrollHeight;
   }
 
-  /** Forgets a change that has not been followed yet. */
+  /** Cancels a scroll that is still to come. */
   cancel() {
     if (this.#frame !== null) cancelAnimationFrame(this.#frame);
     this.#frame = null;

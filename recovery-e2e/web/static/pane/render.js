@@ -14,7 +14,7 @@ import { Transcript } from './transcript.js';
 /** Distance from the end, in pixels, within which the view keeps following new text. */
 const FOLLOW_WITHIN_PX = 80;
 
-/** The rows of a pane on screen. It paints what it is told; whether to paint is decided elsewhere. */
+/** The rows of a pane on screen. The recovery decides which frames to paint. */
 export class Messages {
   el = element('div', 'pane-messages');
   #transcript = new Transcript();
@@ -23,11 +23,11 @@ export class Messages {
   #sends;
   #gated = false;
   #follow = new Follow(this.el, FOLLOW_WITHIN_PX);
-  #empty = element('div', 'empty-state', 'Loading the messages');
+  #empty = element('div', 'empty-state', 'Loading messages…');
 
   /**
-   * @param {(action: 'rewind' | 'edit', turns: number, text: string) => void} onAction called in the click's own task, whether gated or not
-   * @param {(entry: Row | Send) => View} viewOf makes what shows an entry of this kind
+   * @param {(action: 'rewind' | 'edit', turns: number, text: string) => void} onAction called in the task of the click, even if gated
+   * @param {(entry: Row | Send) => View} viewOf creates the view of an entry
    */
   constructor(onAction, viewOf) {
     const newView = (/** @type {Row | Send} */ entry) => {
@@ -57,20 +57,20 @@ export class Messages {
     return this.#transcript.live ? 1 : 0;
   }
 
-  /** Whether a send is shown from which a turn will follow. */
+  /** Whether a send is shown that will start a turn. */
   get sending() {
     return this.#transcript.sending;
   }
 
   /**
-   * Puts a snapshot in place of every row. A send that it does not hold yet stays, below it.
+   * Replaces all rows with a snapshot. A send that it does not contain yet remains, below the rows.
    * @param {readonly Message[]} messages
    * @param {boolean} busy
    */
   render(messages, busy) {
     this.#empty.replaceChildren(
-      element('p', 'empty-title', 'Nothing here yet'),
-      element('p', 'empty-hint', 'Write the first message below.'),
+      element('p', 'empty-title', 'No messages yet'),
+      element('p', 'empty-hint', 'Write a message below to start.'),
     );
     this.#change(() => {
       this.#transcript.replace(messages, busy);
@@ -87,17 +87,17 @@ export class Messages {
     });
   }
 
-  /** Takes note of a frame that is not painted, since a snapshot shows its row or its row was cut. */
+  /** Handles a frame that is not painted, because a snapshot contains its row or its row was cut. */
   passOver(/** @type {Frame} */ frame) {
     if (frame.type === 'user_turn') this.#change(() => this.#transcript.settle(frame.client_send_ids ?? []));
   }
 
-  /** No turn runs any more. */
+  /** The turn has ended. */
   rest() {
     this.#change(() => this.#transcript.rest());
   }
 
-  /** Nothing is being streamed any more; what has come stays as it is. */
+  /** Ends the streamed row; its text so far remains. */
   endRefs() {
     this.#change(() => this.#transcript.endStreaming());
   }
@@ -108,26 +108,26 @@ export class Messages {
     this.#follow.toEnd();
   }
 
-  /** The node has taken a send: it will show it. @param {string} id @param {'accepted' | 'queued'} phase */
+  /** The node has accepted a send and will show it. @param {string} id @param {'accepted' | 'queued'} phase */
   sendTaken(id, phase) {
     this.#change(() => this.#transcript.taken(id, phase));
   }
 
-  /** Removes a send that failed; false if the node has shown it in the meantime, so that it did not. */
+  /** Removes a failed send; false if the node has shown it in the meantime, so that it did not fail. */
   dropSend(/** @type {string} */ id) {
-    const standing = this.#transcript.sends.some(({ sendId }) => sendId === id);
+    const shown = this.#transcript.sends.some(({ sendId }) => sendId === id);
     this.#change(() => this.#transcript.settle([id]));
-    return standing;
+    return shown;
   }
 
-  /** Shows whether the rows' buttons act. They stay clickable: the handler, not the browser, keeps the gate. */
+  /** Shows whether the rows' buttons are gated. They remain clickable: the handler checks the gate, not the browser. */
   setGated(/** @type {boolean} */ gated) {
     if (gated === this.#gated) return;
     this.#gated = gated;
     this.#lookGated(this.el);
   }
 
-  /** Ends what would paint later by itself. */
+  /** Cancels what would paint later. */
   destroy() {
     this.#orphans.clear();
     this.#follow.cancel();
@@ -139,7 +139,7 @@ export class Messages {
     this.#sync();
   }
 
-  /** Brings the screen to the transcript: of its rows only those that have changed, unless a snapshot came. */
+  /** Updates the screen: only the rows that have changed, or all of them after a snapshot. */
   #sync() {
     const focused = this.el.contains(document.activeElement);
     const { rows, sends } = this.#transcript;
@@ -147,7 +147,7 @@ export class Messages {
     if (changed === null) this.#rows.replace(rows);
     else for (const row of changed) this.#rows.show(row);
     this.#sends.replace(sends);
-    // The focused node is gone with its row; from here the keyboard goes on where it was.
+    // The focused node was removed with its row: keep the keyboard focus in the list.
     if (focused && !this.el.contains(document.activeElement)) this.el.focus({ preventScroll: true });
   }
 

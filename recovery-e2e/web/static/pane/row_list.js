@@ -42,7 +42,12 @@ export class RowList {
     if (this.live) this.#put(/** @type {number} */ (this.#live), change(this.live));
   }
 
-  /** Replaces the text row of this id; false if there is none. @param {string} rowId @param {(row: TextRow) => TextRow} change */
+  /**
+   * Replaces the text row of this id.
+   * @param {string} rowId
+   * @param {(row: TextRow) => TextRow} change
+   * @returns {boolean} false if there is none
+   */
   changeText(rowId, change) {
     const at = this.#texts.get(rowId);
     if (at === undefined) return false;

@@ -9,7 +9,7 @@ const CONTEXT_WARNING = 0.8;
 /** Distance from the end of an output, in pixels, within which the view keeps following new lines. */
 const FOLLOW_WITHIN_PX = 8;
 
-/** How a call stands, in words. */
+/** The labels of the states of a call. */
 export const STATES = { running: 'Running', done: 'Done', failed: 'Failed', interrupted: 'No result' };
 
 /** Calls that run together. */
@@ -19,7 +19,7 @@ export class BatchView {
   #calls = [];
   #Call;
 
-  /** @param {new (parent: Element) => {el: Element, show(call: Call): void}} Call what shows one of them */
+  /** @param {new (parent: Element) => {el: Element, show(call: Call): void}} Call the view of one call */
   constructor(Call = CallView) {
     this.#Call = Call;
   }
@@ -39,7 +39,7 @@ export class BatchView {
   }
 }
 
-/** One call: what it is, how it stands, what it has brought. */
+/** One call: its title, its state and its output. */
 class CallView {
   el = element('div', 'conv-row');
   #name = element('span', 'conv-row-name');
@@ -88,7 +88,7 @@ class CallView {
   }
 }
 
-/** The calls that an agent has made, behind a button. They stand open while it works. */
+/** The calls that an agent has made, behind a button. Expanded while the agent runs. */
 class AgentView {
   #toggle = element('button', 'conv-agent-toggle');
   #context = element('span', 'conv-agent-context');
@@ -96,7 +96,7 @@ class AgentView {
   #card = element('div', 'conv-agent', element('div', 'conv-agent-head', this.#toggle, this.#context), this.#steps);
   /** @type {BatchView[]} */
   #batches = [];
-  /** What the person has chosen. @type {boolean | null} */
+  /** The user's choice. @type {boolean | null} */
   #collapsed = null;
 
   /** @param {Element} parent */
@@ -108,7 +108,7 @@ class AgentView {
 
   /** @param {Call} call */
   show({ state, steps, context }) {
-    // An agent that has called nothing yet has a context only, and nothing to open.
+    // An agent without calls yet has only a context, and nothing to expand.
     const contextOnly = steps.length === 0;
     this.#card.dataset.state = state;
     this.#card.dataset.contextOnly = String(contextOnly);
