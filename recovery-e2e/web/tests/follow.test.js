@@ -32,7 +32,7 @@ test('a view that is not at its end stays where it is', (t) => {
   assert.equal(el.scrollTop, 300);
 });
 
-test('a view that is scrolled up between a change and its paint stays there, and no longer follows', (t) => {
+test('a view that is scrolled up between a change and its paint stays there and stops following', (t) => {
   const { dom, el, follow } = setUp(t);
   for (const scrollTop of [280, 280]) {
     follow.beforeChange();

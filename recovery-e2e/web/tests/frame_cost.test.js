@@ -95,7 +95,7 @@ test('a frame of text does the same work on the screen beside 1000 rows as besid
   assert.deepEqual(few.map(({ shown }) => shown), [['live'], ['live'], ['live'], ['live'], [], ['live'], ['live', 'next']]);
 });
 
-test('frames that come before the next paint look at the scroll position as often as one', () => {
+test('any number of frames before the next paint read and set the scroll position as often as one', () => {
   const looks = (/** @type {number} */ frames) => {
     const dom = FakeDom.install();
     try {

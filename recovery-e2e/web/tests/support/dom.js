@@ -10,7 +10,7 @@ export class FakeDom {
   activeElement = null;
   #frames = [];
 
-  /** Puts this DOM in place of the process's globals; `restore()` puts them back. */
+  /** Replaces the process's globals with this DOM; `restore()` undoes it. */
   static install() {
     const dom = new FakeDom();
     const globals = {
