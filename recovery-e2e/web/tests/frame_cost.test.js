@@ -47,6 +47,7 @@ test('a frame of text reads and replaces no row but its own, beside 1000 rows', 
   const transcript = new Transcript();
   transcript.replace(messagesOf(1000), true);
   const list = transcript.rows;
+  assert.equal(transcript.takeChanged(), null);
   for (const [what, frame] of Object.entries(STREAM)) {
     const before = [...transcript.rows];
     const read = readsOf(transcript, () => transcript.apply(frame));
@@ -54,6 +55,8 @@ test('a frame of text reads and replaces no row but its own, beside 1000 rows', 
     const replaced = before.flatMap((row, at) => (row === transcript.rows[at] ? [] : at));
     assert.ok(replaced.every((at) => at >= 1000), `${what} replaces ${replaced.length} rows`);
     assert.equal(transcript.rows, list, `${what} copies the list`);
+    const changed = transcript.takeChanged();
+    assert.ok(changed.every((row) => transcript.rows.indexOf(row) >= 1000), `${what} reports ${changed.length} rows as changed`);
   }
   assert.deepEqual(transcript.rows.slice(1000).map(({ rowId, text, streaming }) => [rowId, text, streaming]), [
     ['live', 'more and moremore ', false],
