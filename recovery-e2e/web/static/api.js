@@ -1,6 +1,6 @@
 import { REQUEST_DEADLINE_MS } from './recovery/timing.js';
 
-/** A request that brought no usable answer; the message is fit to be shown. */
+/** A request without a usable response; the message can be shown to the user. */
 export class ApiError extends Error {
   /**
    * @param {string} message
@@ -23,13 +23,13 @@ export function workstreamPath(wsId) {
   return `/v1/api/workstreams/${encodeURIComponent(wsId)}`;
 }
 
-/** A name that no other request has. Not `randomUUID`, which plain HTTP on a named host lacks. */
+/** A unique request id. Not `randomUUID`, which is missing on plain HTTP hosts. */
 export function requestId() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /**
- * Makes one request, within the caller's task, and gives its JSON answer. Anything else is an `ApiError`.
+ * Sends one request, within the caller's task, and returns its JSON response. Anything else is an `ApiError`.
  * @param {string} path
  * @param {{method?: string, body?: object, deadlineMs?: number, controller?: AbortController}} [options]
  * @returns {Promise<any>}
@@ -51,7 +51,7 @@ export async function request(path, options = {}) {
     throw new ApiError(answer?.error ?? refusal(response.status), response.status);
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    throw new ApiError(controller.signal.aborted ? 'The node took too long to answer.' : 'The node cannot be reached.');
+    throw new ApiError(controller.signal.aborted ? 'The node did not respond in time.' : 'The node cannot be reached.');
   } finally {
     clearTimeout(deadline);
   }
@@ -59,6 +59,6 @@ export async function request(path, options = {}) {
 
 /** @param {number} status */
 function refusal(status) {
-  if (status === 401) return 'You are not signed in. Open the address that the node printed when it started.';
-  return `The node answered with status ${status}.`;
+  if (status === 401) return 'You are not signed in. Open the address that the node printed at startup.';
+  return `The node returned status ${status}.`;
 }

@@ -6,7 +6,7 @@ import { REPAIR_ATTEMPTS, REPAIR_BACKOFF_MS, REPAIR_JITTER_MS } from '../static/
 import { Clock, settle } from './support/clock.js';
 import { FakePage } from './support/page.js';
 
-/** A repair whose attempts end when and as a test says. */
+/** A repair whose attempts a test ends. */
 function repairing(t) {
   const clock = Clock.install(t);
   FakePage.install(t, null);
@@ -31,7 +31,7 @@ async function exhaust({ clock, repair, end }) {
   await end(false);
 }
 
-test('a proof is handed out once', () => {
+test('a token is returned once', () => {
   const token = new HandoffToken();
   token.arm('p');
   assert.deepEqual([token.take(), token.take()], ['p', null]);
@@ -49,7 +49,7 @@ test('the wait between attempts doubles from the first', async (t) => {
   }
 });
 
-test('the attempt of a person, once failed, is followed by none, however often', async (t) => {
+test('a failed attempt of the user is followed by no other, however often', async (t) => {
   const world = repairing(t);
   await exhaust(world);
   for (let click = 1; click <= 2; click += 1) {
@@ -60,7 +60,7 @@ test('the attempt of a person, once failed, is followed by none, however often',
   }
 });
 
-test('a second refusal during a repair starts no other, and gives no more attempts', async (t) => {
+test('a second refusal during a repair starts no second repair, and adds no attempts', async (t) => {
   const { repair, attempts, end, clock } = repairing(t);
   repair.begin();
   repair.begin();
@@ -70,7 +70,7 @@ test('a second refusal during a repair starts no other, and gives no more attemp
   assert.deepEqual([attempts(), clock.pending], [1, 1]);
 });
 
-test('a person who does not wait makes the next attempt, not one more', async (t) => {
+test('an attempt that the user starts early replaces the next one', async (t) => {
   const { repair, attempts, end, clock } = repairing(t);
   repair.begin();
   void repair.try();

@@ -12,15 +12,15 @@ import { World, plain } from './support/world.js';
 const FIRST = Number(process.env.RECOVERY_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const SEEDS = Number(process.env.RECOVERY_SEEDS ?? (process.env.RECOVERY_SEED ? 1 : 2000));
 
-/** Things that happen to one pane before everything is let through. */
+/** Random events for one pane, before all that is pending is delivered. */
 const STEPS = 60;
 
-/** A world to which things happen in an order that a seed decides. */
+/** A world with random events, in an order that depends on a seed. */
 class Story extends World {
   trace = [];
   #shown = [];
   #sends = 0;
-  /** Sends that the node has taken, and whose answers are on their way. */
+  /** Sends that the node has accepted, whose responses are pending. */
   #answers = [];
   #random;
 
@@ -41,7 +41,7 @@ class Story extends World {
     await this.calm();
   }
 
-  /** No more faults: everything is let through, time passes, and a last turn brings an idle edge. */
+  /** No more faults: everything pending is delivered, time passes, and a last turn ends in an idle edge. */
   async calm() {
     this.page.show(true);
     const turns = [() => this.node.begin('the last turn', [], [])];
@@ -57,15 +57,15 @@ class Story extends World {
         this.page.answer(request);
       } else if (this.#answers.length > 0) this.#answers.shift()();
       else if (this.clock.next !== null) await this.clock.advance(this.clock.next - this.clock.now);
-      // A repair that has used up its attempts waits for the person, without a stream.
+      // A repair that has used up its attempts waits for the user, without a stream.
       else if (this.recovery.state().readyState === null) await this.#person();
       else if (turns.length > 0) turns.shift()();
       else return;
     }
-    assert.fail('it never becomes calm');
+    assert.fail('the pane is never at rest');
   }
 
-  /** What holds at every moment: no row stands twice, and none is taken from the screen beside an open stream, unless cut. */
+  /** The invariants: no row is shown twice, and beside an open stream none is removed from the screen unless it was cut. */
   check() {
     const rows = this.transcript.rows.filter(({ rowId }) => rowId !== null);
     const named = rows.map(({ kind, rowId }) => `${kind} ${rowId}`);
@@ -77,14 +77,14 @@ class Story extends World {
     this.#shown = open ? rows.map(({ rowId }) => rowId) : [];
   }
 
-  /** What a reader of the stored history sees. */
+  /** What the stored history shows. */
   truth() {
     const transcript = new Transcript();
     transcript.replace(this.node.history().messages, false);
     return plain(transcript);
   }
 
-  /** Everything that can happen now, more often what is more common. */
+  /** All events that are possible now, with their weights. */
   #possible() {
     const { node, page, clock, recovery } = this;
     const source = page.sources.find(({ waiting }) => waiting);
@@ -123,7 +123,7 @@ class Story extends World {
     return this.#pick([[], ['c1'], ['c1', 'c2'], ['c2']]);
   }
 
-  /** A person's message: shown at once, taken by the node, and answered as taken some time later. */
+  /** A message of the user: shown at once, accepted by the node, and acknowledged later. */
   #send() {
     const id = `send-${++this.#sends}`;
     this.transcript.send(id, id);
@@ -132,7 +132,7 @@ class Story extends World {
   }
 
   async #person() {
-    assert.equal(this.recovery.needsPerson, true, 'a pane without a stream asks for nobody');
+    assert.equal(this.recovery.needsPerson, true, 'a pane without a stream does not ask the user to act');
     void this.recovery.connect();
   }
 
@@ -145,7 +145,7 @@ class Story extends World {
   }
 }
 
-for (const [pane, Policy] of [['a pane that keeps still', Quiesce], ['a coordinator', LiveCalls]]) {
+for (const [pane, Policy] of [['a pane that queues frames', Quiesce], ['a coordinator', LiveCalls]]) {
   test(`after any interleaving of turns, cuts, faults and redials ${pane} shows what is stored`, async (t) => {
     const { random } = Math;
     t.after(() => (Math.random = random));

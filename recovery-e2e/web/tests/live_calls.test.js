@@ -41,7 +41,7 @@ for (const [story, frames, calm] of [
   });
 }
 
-test('a snapshot without a row that was painted since it was asked for is declined', () => {
+test('a snapshot without a row that was painted since the request was sent is declined', () => {
   const policy = new LiveCalls();
   policy.arrive({ type: 'user_turn', row_id: 'before' });
   policy.begin();
@@ -54,7 +54,7 @@ test('a snapshot without a row that was painted since it was asked for is declin
   assert.equal(policy.admits(snapshot('before')), true, 'each refetch is judged by what came after it was sent');
 });
 
-test('a coordinator paints during a refetch, and its next idle edge heals what it has declined', async (t) => {
+test('a coordinator paints during a refetch, and after a declined snapshot its next idle edge sends a refetch', async (t) => {
   const world = await cut(t);
   const [request] = world.page.requests;
   world.page.read(request);
@@ -67,12 +67,12 @@ test('a coordinator paints during a refetch, and its next idle edge heals what i
   assert.equal(world.recovery.state().latch, false);
 });
 
-/** A frame that the lane brings outside of any turn. */
+/** A frame outside of any turn. */
 function bring(world, frame) {
   world.source.onmessage({ data: JSON.stringify(frame), lastEventId: '' });
 }
 
-test('a retry that falls due while a call runs asks for nothing, and the next idle edge heals', async (t) => {
+test('a retry that is due while a call runs sends nothing, and the next idle edge sends a refetch', async (t) => {
   const world = await cut(t);
   await world.fail();
   bring(world, pending('c1'));
@@ -84,7 +84,7 @@ test('a retry that falls due while a call runs asks for nothing, and the next id
   assert.equal(world.recovery.state().latch, false);
 });
 
-test('a snapshot that comes while a call runs is declined, and takes nothing from the screen', async (t) => {
+test('a snapshot that arrives while a call runs is declined, and removes no row', async (t) => {
   const world = await cut(t);
   bring(world, pending('c1'));
   await world.answer();
@@ -109,7 +109,7 @@ test('a call whose result was lost with a connection ends with the turn', async 
   assert.equal(world.recovery.state().latch, false);
 });
 
-test('a superseded refetch leaves what waited to the cut of the next, in one go', () => {
+test('the frames queued for a superseded refetch are cut by the next one', () => {
   const policy = new Quiesce();
   assert.equal(policy.arrive(pending('c1')), false, 'without a refetch nothing waits');
   policy.begin();

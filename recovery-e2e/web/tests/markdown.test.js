@@ -14,7 +14,7 @@ const span = (text) => ({ type: 'code', text });
 const link = (href, ...children) => ({ type: 'link', href, children });
 const br = { type: 'break' };
 
-test('blocks are read', () => {
+test('blocks are parsed', () => {
   const table = [
     ['', []],
     ['one\n\n\ntwo', [p('one'), p('two')]],
@@ -42,7 +42,7 @@ test('blocks are read', () => {
   for (const [text, expected] of table) assert.deepEqual(blocks(text), expected, JSON.stringify(text));
 });
 
-test('text within a block is read', () => {
+test('text within a block is parsed', () => {
   const table = [
     ['plain', ['plain']],
     ['a `b` c', ['a ', span('b'), ' c']],
@@ -67,14 +67,14 @@ test('text within a block is read', () => {
   for (const [text, expected] of table) assert.deepEqual(inline(text), expected, JSON.stringify(text));
 });
 
-test('a link leads only where a link may', () => {
+test('a link has only an allowed target', () => {
   const targets = ['javascript:alert(1)', 'JaVaScRiPt:alert(1)', 'data:text/html,x', 'vbscript:x', 'file:///x', '//host', '/path', '\tjavascript:x'];
   for (const target of targets) {
     for (const node of inline(`[a](${target}) `)) assert.equal(typeof node, 'string', target);
   }
 });
 
-test('no text brings markup of its own', () => {
+test('HTML in a text stays text', () => {
   const text = '<img src=x onerror=alert(1)><script>alert(1)</script>';
   assert.deepEqual(blocks(text), [p(text)]);
 });
@@ -86,7 +86,7 @@ function shown(node) {
   return node.text ?? shown(node.children ?? node.blocks ?? node.items ?? []);
 }
 
-test('whatever is written, nothing that a person would read is lost', () => {
+test('no readable text is lost, whatever the markup', () => {
   const parts = ['a', 'b c', '*', '**', '_', '`', '```', '\n', '\n\n', '- ', '1. ', '> ', '# ', '[x](y)', '  ', '    ', '~~~', '---', '['];
   let seed = 7;
   const below = (limit) => (seed = (seed * 48_271) % 0x7fffffff) % limit;
@@ -100,7 +100,7 @@ test('whatever is written, nothing that a person would read is lost', () => {
   }
 });
 
-test('a text that grows keeps the blocks that were complete before', () => {
+test('a growing text keeps the blocks that were complete before', () => {
   const text = '# A\n\none *two*\n\n```js\nlet x = 1;\n```\n\n- a\n- b\n';
   for (let end = 1; end < text.length; end += 1) {
     const before = parse(text.slice(0, end)).map(({ source }) => source);
@@ -109,7 +109,7 @@ test('a text that grows keeps the blocks that were complete before', () => {
   }
 });
 
-test('the reading of a hostile text is linear in its length, or this would not end', { timeout: 30_000 }, () => {
+test('parsing a hostile text is linear in its length, or this test would not end', { timeout: 30_000 }, () => {
   const hostile = ['*', '**a ', '_a ', '`', '[', '[a](', '> ', '- ', '  - ', '\n', '#', '*a _b ', '1. ', 'https://', '```', '- a\n\n'];
   for (const part of hostile) parse(part.repeat(300_000 / part.length));
 });

@@ -14,7 +14,7 @@ function setUp(t) {
 
 const frame = (call_id, parent_call_id = 'p') => ({ type: 'tool_result', call_id, parent_call_id });
 
-test('frames that find their agent in time are placed in their order, and never escape', async (t) => {
+test('frames whose agent arrives in time are placed in order, and are not released', async (t) => {
   const { clock, escaped, orphans } = setUp(t);
   for (const [id, parent] of [['a', 'p'], ['b', 'q'], ['c', 'p']]) orphans.hold(frame(id, parent));
   const placed = [];
@@ -24,7 +24,7 @@ test('frames that find their agent in time are placed in their order, and never 
   assert.deepEqual(escaped, ['b']);
 });
 
-test('each frame waits its own time', async (t) => {
+test('each frame has its own wait', async (t) => {
   const { clock, escaped, orphans } = setUp(t);
   orphans.hold(frame('a'));
   await clock.advance(ORPHAN_WAIT_MS - 1);
@@ -35,14 +35,14 @@ test('each frame waits its own time', async (t) => {
   assert.deepEqual(escaped, ['a', 'b']);
 });
 
-test('beyond the limit the oldest escapes at once', (t) => {
+test('beyond the limit the oldest is released at once', (t) => {
   const { clock, escaped, orphans } = setUp(t);
   for (let id = 0; id <= ORPHAN_LIMIT; id += 1) orphans.hold(frame(`c${id}`));
   assert.deepEqual(escaped, ['c0']);
   assert.equal(clock.pending, ORPHAN_LIMIT);
 });
 
-test('what is forgotten paints nothing later', async (t) => {
+test('dropped frames are not painted later', async (t) => {
   const { clock, escaped, orphans } = setUp(t);
   orphans.hold(frame('a'));
   orphans.clear();

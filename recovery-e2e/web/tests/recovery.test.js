@@ -10,7 +10,7 @@ import { World } from './support/world.js';
 
 const RETRY_WINDOW_MS = STALE_RETRY_MS + STALE_RETRY_JITTER_MS;
 
-/** A pane over two turns, whose last one is then cut. */
+/** A pane with two turns, the last of which is then cut. */
 async function cut(t) {
   const world = new World(t);
   await world.open();
@@ -21,7 +21,7 @@ async function cut(t) {
   return world;
 }
 
-test('a cut latches and keeps every row until the snapshot has come', async (t) => {
+test('a cut sets the latch and keeps every row until the snapshot arrives', async (t) => {
   const world = await cut(t);
   assert.deepEqual(world.users, ['first', 'second']);
   assert.equal(world.recovery.state().latch, true);
@@ -31,7 +31,7 @@ test('a cut latches and keeps every row until the snapshot has come', async (t) 
   assert.equal(world.recovery.state().latch, false);
 });
 
-test('a failed refetch leaves the rows, the latch and one retry, which heals', async (t) => {
+test('a failed refetch keeps the rows and the latch, and arms one retry, which succeeds', async (t) => {
   const world = await cut(t);
   await world.fail();
   const { latch, queued, retryArmed } = world.recovery.state();
@@ -42,7 +42,7 @@ test('a failed refetch leaves the rows, the latch and one retry, which heals', a
   assert.deepEqual(world.users, ['first']);
 });
 
-test('a retry that fails arms no other, and the next idle edge heals beside the open stream', async (t) => {
+test('a failed retry arms no other, and the next idle edge sends a refetch beside the open stream', async (t) => {
   const world = await cut(t);
   await world.fail();
   await world.clock.advance(RETRY_WINDOW_MS);
@@ -56,7 +56,7 @@ test('a retry that fails arms no other, and the next idle edge heals beside the 
   assert.equal(world.recovery.state().generation, generation, 'the backstop opens no stream');
 });
 
-test('a read that hangs is a failure when its deadline has passed', async (t) => {
+test('a read that hangs fails at its deadline', async (t) => {
   const world = await cut(t);
   await world.clock.advance(HISTORY_DEADLINE_MS);
   assert.equal(world.page.requests.length, 0);
@@ -78,7 +78,7 @@ for (const [state, fault] of [
   });
 }
 
-test('a retry that falls due in a turn leaves it to the idle edge', async (t) => {
+test('a retry that is due during a turn is left to the idle edge', async (t) => {
   const world = await cut(t);
   await world.fail();
   world.node.begin('third', [], []);
@@ -106,7 +106,7 @@ for (const [change, fault] of [
   });
 }
 
-test('an idle edge that falls into a read which is then declined heals at once', async (t) => {
+test('an idle edge during a read whose snapshot is declined sends a refetch at once', async (t) => {
   const world = await cut(t);
   const [request] = world.page.requests;
   world.recovery.redial();
@@ -120,7 +120,7 @@ test('an idle edge that falls into a read which is then declined heals at once',
   assert.equal(world.recovery.state().latch, false);
 });
 
-test('an idle edge that falls into a read sends no other beside it', async (t) => {
+test('an idle edge during a read sends no second one', async (t) => {
   const world = await cut(t);
   const [request] = world.page.requests;
   await world.turn('third');
@@ -128,7 +128,7 @@ test('an idle edge that falls into a read sends no other beside it', async (t) =
   assert.equal(world.page.requests[0], request, 'it was not superseded');
 });
 
-test('an idle edge that fell into a superseded read counts for the one in its place', async (t) => {
+test('an idle edge during a superseded read counts for the read that replaced it', async (t) => {
   const world = await cut(t);
   await world.turn('third');
   world.node.rewind(1);
@@ -137,7 +137,7 @@ test('an idle edge that fell into a superseded read counts for the one in its pl
   assert.equal(world.page.requests.length, 1, 'it asks again, without waiting for the retry');
 });
 
-test('a superseded read neither ends the quiesce of the one in its place nor arms a retry', async (t) => {
+test('a superseded read neither ends the queue of the read that replaced it nor arms a retry', async (t) => {
   const world = await cut(t);
   world.node.rewind(1);
   await world.deliver();
@@ -146,7 +146,7 @@ test('a superseded read neither ends the quiesce of the one in its place nor arm
   assert.deepEqual({ queued, retryArmed }, { queued: 0, retryArmed: false });
 });
 
-test('a read that an idle edge sends disarms the retry', async (t) => {
+test('a read at an idle edge disarms the retry', async (t) => {
   const world = await cut(t);
   await world.fail();
   assert.equal(world.recovery.state().retryArmed, true);
@@ -155,7 +155,7 @@ test('a read that an idle edge sends disarms the retry', async (t) => {
   assert.equal(world.recovery.state().retryArmed, false);
 });
 
-test('a declined snapshot drops no frame that had waited for it', async (t) => {
+test('a declined snapshot drops no queued frame', async (t) => {
   const world = await cut(t);
   await world.turn('third');
   assert.deepEqual(world.users, ['first', 'second']);
@@ -163,7 +163,7 @@ test('a declined snapshot drops no frame that had waited for it', async (t) => {
   assert.deepEqual(world.users, ['first', 'second', 'third']);
 });
 
-test('a declined snapshot drops no frame that had waited for it, also when another cut came after', async (t) => {
+test('a declined snapshot drops no queued frame, even after a second cut', async (t) => {
   const world = await cut(t);
   await world.turn('third');
   world.node.rewind(1);
@@ -172,7 +172,7 @@ test('a declined snapshot drops no frame that had waited for it, also when anoth
   assert.deepEqual(world.users, ['first', 'second', 'third']);
 });
 
-test('a second cut passes over what had waited for the first, and settles the sends in it', async (t) => {
+test('a second cut skips the frames queued for the first, and settles their sends', async (t) => {
   const world = await cut(t);
   world.transcript.send('s', 'third');
   await world.turn('third', ['s']);
@@ -184,7 +184,7 @@ test('a second cut passes over what had waited for the first, and settles the se
   assert.deepEqual(world.transcript.sends, []);
 });
 
-test('an idle state of the registration is no edge before the replay has ended', async (t) => {
+test('an idle state before the end of the replay is no idle edge', async (t) => {
   const world = await cut(t);
   await world.fail();
   world.recovery.redial();
@@ -196,7 +196,7 @@ test('an idle state of the registration is no edge before the replay has ended',
   assert.deepEqual(world.users, ['first'], 'a latched pane heals when it is shown, without a later turn');
 });
 
-test('nothing heals over a row that is being streamed', async (t) => {
+test('no refetch is sent while a row is being streamed', async (t) => {
   const world = await cut(t);
   await world.fail();
   world.node.begin('third', [], []);
@@ -209,7 +209,7 @@ test('nothing heals over a row that is being streamed', async (t) => {
   assert.equal(world.page.requests.length, 0);
 });
 
-test('a resync keeps the rows, latches, and opens no stream before a snapshot is rendered', async (t) => {
+test('a resync keeps the rows, sets the latch, and opens no stream before a snapshot is rendered', async (t) => {
   const world = new World(t);
   await world.open();
   await world.turn('first');
@@ -226,7 +226,7 @@ test('a resync keeps the rows, latches, and opens no stream before a snapshot is
   assert.notEqual(world.source.query.get('history_token'), null);
 });
 
-test('a repair makes its attempts, then asks the person, whose attempt is one', async (t) => {
+test('a repair makes its attempts, then waits for the user, who starts one attempt at a time', async (t) => {
   const world = new World(t);
   await world.open();
   world.node.resync();
@@ -249,7 +249,7 @@ test('a repair makes its attempts, then asks the person, whose attempt is one', 
   assert.equal(world.recovery.state().latch, false);
 });
 
-test('a snapshot without a proof that renders ends a repair, and the next connection claims none', async (t) => {
+test('a rendered snapshot without a token ends a repair, and the next connection presents none', async (t) => {
   const world = new World(t);
   await world.open();
   world.node.resync();
@@ -267,7 +267,7 @@ test('a snapshot without a proof that renders ends a repair, and the next connec
   assert.equal(world.recovery.streamState, 'live', 'the node had the history read once more');
 });
 
-test('an attempt of a repair that falls due while the page is hidden is made when it is shown', async (t) => {
+test('a repair attempt that is due while the page is hidden starts when the page is shown', async (t) => {
   const world = new World(t);
   await world.open();
   world.node.resync();
@@ -313,7 +313,7 @@ for (const [moment, reach] of [
   });
 }
 
-test('a send whose row was lost closes the gate, but keeps nothing from healing', async (t) => {
+test('a send whose row was lost closes the gate, but blocks no refetch', async (t) => {
   const world = await cut(t);
   world.transcript.send('s', 'lost');
   world.transcript.taken('s', 'accepted');
@@ -342,7 +342,7 @@ test('a restarted node truncates the replay, and the reload shows what is stored
   assert.equal(world.recovery.streamState, 'live');
 });
 
-test('a reload that fails presents the cursor of the truncation again, which brings the next reload', async (t) => {
+test('after a failed reload the cursor of the truncation is presented again, which causes the next reload', async (t) => {
   const world = new World(t);
   await world.open();
   await world.turn('first');
@@ -360,7 +360,7 @@ test('a reload that fails presents the cursor of the truncation again, which bri
   assert.equal(world.recovery.streamState, 'live');
 });
 
-test('a page that is hidden closes its stream, and shown again it resumes from its cursor', async (t) => {
+test('a hidden page closes its stream, and resumes from its cursor when shown', async (t) => {
   const world = new World(t);
   await world.open();
   await world.turn('first');
@@ -374,14 +374,14 @@ test('a page that is hidden closes its stream, and shown again it resumes from i
   assert.deepEqual(world.users, ['first', 'second']);
 });
 
-test('a frame that cannot be read costs itself only, and moves the cursor', async (t) => {
+test('an invalid frame is dropped alone, and moves the cursor', async (t) => {
   const world = new World(t);
   await world.open();
   world.source.onmessage({ data: '{', lastEventId: '1-99' });
   assert.equal(world.recovery.state().cursor, '1-99');
 });
 
-test('after destroy nothing is asked, opened or painted', async (t) => {
+test('after destroy nothing is requested, opened or painted', async (t) => {
   const world = new World(t);
   void world.recovery.connect();
   const [request] = world.page.requests;
@@ -394,7 +394,7 @@ test('after destroy nothing is asked, opened or painted', async (t) => {
   assert.deepEqual([world.page.sources.length, world.page.requests.length, world.clock.pending], [0, 0, 0]);
 });
 
-test('a disconnected pane opens no stream when the load that was under way comes to its end', async (t) => {
+test('a disconnected pane opens no stream when a load in flight ends', async (t) => {
   const world = new World(t);
   void world.recovery.connect();
   await settle();
@@ -403,7 +403,7 @@ test('a disconnected pane opens no stream when the load that was under way comes
   assert.equal(world.page.sources.length, 0);
 });
 
-test('a disconnected pane opens no stream when the repair that was under way comes to its end', async (t) => {
+test('a disconnected pane opens no stream when a repair in flight ends', async (t) => {
   const world = new World(t);
   await world.open();
   world.node.resync();
@@ -423,7 +423,7 @@ test('a disconnected pane has no transport', async (t) => {
   assert.equal(world.recovery.state().readyState, null);
 });
 
-test('a pane is busy while a turn runs that it has not sent, and no longer', async (t) => {
+test('a pane is busy while a turn runs that it did not send, and not after', async (t) => {
   const world = new World(t);
   await world.open();
   world.node.begin('first', [], []);
@@ -434,7 +434,7 @@ test('a pane is busy while a turn runs that it has not sent, and no longer', asy
   assert.equal(world.recovery.state().busy, false);
 });
 
-test('a redial during a load opens nothing, since the load will', async (t) => {
+test('a redial during a load opens nothing, since the load opens a stream', async (t) => {
   const world = new World(t);
   void world.recovery.connect();
   await settle();
@@ -444,7 +444,7 @@ test('a redial during a load opens nothing, since the load will', async (t) => {
   assert.equal(world.page.sources.length, 1);
 });
 
-test('a reload that was due after a truncation is not made when the pane is destroyed', async (t) => {
+test('a reload scheduled after a truncation is cancelled when the pane is destroyed', async (t) => {
   const world = new World(t);
   await world.open();
   await world.turn('first');
@@ -455,7 +455,7 @@ test('a reload that was due after a truncation is not made when the pane is dest
   assert.deepEqual([world.page.requests.length, world.clock.pending], [0, 0]);
 });
 
-test('a load from scratch that fails opens a stream that claims nothing', async (t) => {
+test('a `connect` whose load fails opens a stream without cursor and token', async (t) => {
   const world = new World(t);
   await world.open();
   await world.turn('first');
@@ -465,7 +465,7 @@ test('a load from scratch that fails opens a stream that claims nothing', async 
   assert.equal(world.source.query.has('history_token'), false);
 });
 
-test('a refetch beside an open stream leaves the next connection its cursor', async (t) => {
+test('a refetch beside an open stream does not change the cursor of the next connection', async (t) => {
   const world = await cut(t);
   await world.answer();
   const { cursor } = world.recovery.state();
@@ -475,7 +475,7 @@ test('a refetch beside an open stream leaves the next connection its cursor', as
   assert.equal(world.source.query.has('history_token'), false);
 });
 
-test('a connection asks for the turns and results that it can settle', async (t) => {
+test('a connection requests user turns and tool turns', async (t) => {
   const world = new World(t);
   await world.open();
   assert.deepEqual([world.source.query.get('user_turn'), world.source.query.get('tool_turn')], ['1', '1']);

@@ -13,7 +13,7 @@ for (const [what, frame, expected] of [
   ['a snapshot is all there is', { type: 'node_snapshot', workstreams: [entry('b'), entry('c')] }, [entry('b'), entry('c')]],
   ['a creation adds', { type: 'ws_created', ...entry('c', { kind: 'coordinator', parent_ws_id: 'a' }) },
     [entry('a'), entry('b'), entry('c', { kind: 'coordinator', parent_ws_id: 'a' })]],
-  ['a creation that tells little is an idle conversation', { type: 'ws_created', ws_id: 'c' }, [entry('a'), entry('b'), entry('c')]],
+  ['a creation with few fields is an idle conversation', { type: 'ws_created', ws_id: 'c' }, [entry('a'), entry('b'), entry('c')]],
   ['a creation of what is known replaces it', { type: 'ws_created', ...entry('a', { name: 'new' }) }, [entry('a', { name: 'new' }), entry('b')]],
   ['a state is that of its workstream', { type: 'ws_state', ws_id: 'b', state: 'running' }, [entry('a'), entry('b', { state: 'running' })]],
   ['a name is that of its workstream', { type: 'ws_rename', ws_id: 'b', name: 'B' }, [entry('a'), entry('b', { name: 'B' })]],
@@ -24,7 +24,7 @@ for (const [what, frame, expected] of [
   });
 }
 
-test('a frame about a workstream that is not known, or about none, changes nothing', () => {
+test('a frame of an unknown workstream, or of none, changes nothing', () => {
   const roster = rosterOf(entry('a'));
   for (const type of ['ws_state', 'ws_rename', 'ws_closed', 'aggregate', 'replay_complete', 'replay_truncated', 'unheard_of']) {
     assert.equal(after(roster, { type, ws_id: 'z', state: 'running', name: 'Z' }), roster, type);
@@ -32,13 +32,13 @@ test('a frame about a workstream that is not known, or about none, changes nothi
   for (const type of ['ws_state', 'ws_rename']) assert.equal(after(roster, { type, ws_id: 'a' }), roster, `${type} of nothing`);
 });
 
-test('the roster is told to the page with its own names', () => {
+test('the roster is exposed to the page under its own names', () => {
   const { nodes, overview } = clusterState(rosterOf(entry('a', { state: 'running' })));
   assert.deepEqual(nodes.local.workstreams, [{ id: 'a', name: 'a', state: 'running', kind: 'interactive', parent_ws_id: null }]);
   assert.deepEqual(overview, {});
 });
 
-test('workstreams are listed by name, and below each those that work for it', () => {
+test('workstreams are listed by name, each followed by its children', () => {
   const roster = rosterOf(
     entry('6', { name: 'mate' }), entry('1', { name: 'pilot' }), entry('2', { name: 'crew', parent_ws_id: '3' }),
     entry('3', { name: 'mate' }), entry('4', { name: 'boy', parent_ws_id: '2' }), entry('5', { name: 'orphan', parent_ws_id: 'gone' }),
@@ -60,7 +60,7 @@ test('a source that the browser gave up resumes from the cursor of the newest fr
   assert.equal(world.stream.state, 'live');
 });
 
-test('a truncated replay ends the cursor, and its snapshot evicts what is no more', async (t) => {
+test('a truncated replay ends the cursor, and its snapshot removes closed workstreams', async (t) => {
   const world = new RosterWorld(t);
   await world.open();
   world.refuse();
@@ -75,7 +75,7 @@ test('a truncated replay ends the cursor, and its snapshot evicts what is no mor
   assert.equal(world.presented, null);
 });
 
-test('frames without an id, after a redial by the browser, bring no cursor back; the next with one does', async (t) => {
+test('frames without an id, after a redial by the browser, restore no cursor; the next with one sets it', async (t) => {
   const world = new RosterWorld(t);
   await world.open();
   world.node.restart();
@@ -109,7 +109,7 @@ for (const [type, frames] of [
   });
 }
 
-test('a snapshot ends the cursor also where no replay was truncated', async (t) => {
+test('a snapshot ends the cursor even if no replay was truncated', async (t) => {
   const world = new RosterWorld(t);
   await world.open();
   world.source.onmessage({ data: JSON.stringify({ type: 'node_snapshot', workstreams: [] }), lastEventId: '1-3' });
@@ -118,7 +118,7 @@ test('a snapshot ends the cursor also where no replay was truncated', async (t) 
   assert.equal(world.presented, null);
 });
 
-test('a hidden page keeps its source, and shown or focused it leaves one alone that is open or redials', async (t) => {
+test('a hidden page keeps its source; when shown or focused it does not replace one that is open or redials', async (t) => {
   const world = new RosterWorld(t);
   await world.open();
   const { source } = world;
@@ -133,7 +133,7 @@ test('a hidden page keeps its source, and shown or focused it leaves one alone t
   unchanged();
 });
 
-test('a source that the browser gave up on a hidden page is opened when the page is shown, not when it is focused', async (t) => {
+test('a source that the browser gave up on a hidden page is reopened when the page is shown, not when it is focused', async (t) => {
   const world = new RosterWorld(t);
   await world.open();
   world.page.show(false);
@@ -155,7 +155,7 @@ test('a page that has no source yet opens one when it is focused, and one in pla
   assert.notEqual(world.source, source);
 });
 
-test('nobody looking, it is opened after a wait that doubles up to its ceiling and ends with a success', async (t) => {
+test('a source that the browser gave up is reopened after a wait that doubles up to its maximum and is reset by a success', async (t) => {
   const world = new RosterWorld(t);
   world.stream.open();
   for (const wait of [REDIAL_MS, 2 * REDIAL_MS, 4 * REDIAL_MS, REDIAL_CAP_MS, REDIAL_CAP_MS]) {
@@ -171,7 +171,7 @@ test('nobody looking, it is opened after a wait that doubles up to its ceiling a
   assert.notEqual(world.source, undefined, 'the first wait again');
 });
 
-test('the state of the lane is seen at each of its moments', async (t) => {
+test('the state of the lane is shown at each step', async (t) => {
   const world = new RosterWorld(t);
   world.stream.open();
   assert.equal(world.stream.state, 'connecting');
@@ -190,7 +190,7 @@ test('the state of the lane is seen at each of its moments', async (t) => {
   assert.equal(world.stream.state, 'offline');
 });
 
-test('a frame that cannot be read costs the connection, and the snapshot of the next one shows what it told', async (t) => {
+test('an invalid frame closes the connection, and the snapshot of the next one contains its change', async (t) => {
   const world = new RosterWorld(t);
   await world.open();
   world.node.loaded.delete('ghost');
@@ -203,7 +203,7 @@ test('a frame that cannot be read costs the connection, and the snapshot of the 
   assert.deepEqual([...world.roster.keys()], ['keeper']);
 });
 
-test('who is signed out leaves no cursor behind', async (t) => {
+test('a sign-out clears the cursor', async (t) => {
   const world = new RosterWorld(t);
   await world.open();
   world.refuse();

@@ -10,16 +10,16 @@ import { RosterWorld } from './support/roster_world.js';
 const FIRST = Number(process.env.ROSTER_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const SEEDS = process.env.ROSTER_SEED ? 1 : 500;
 
-/** Things that happen to one dashboard before everything is let through. */
+/** Random events for one dashboard, before all that is pending is delivered. */
 const STEPS = 60;
 
 const STATES = ['idle', 'thinking', 'running', 'error'];
 
-/** A world to which things happen in an order that a seed decides. */
+/** A world with random events, in an order that depends on a seed. */
 class Story extends RosterWorld {
   trace = [];
   #names = 0;
-  /** The cursors of which the page has heard that they cannot be replayed. */
+  /** The cursors that the page knows cannot be replayed. */
   #heard = new Set();
   #random;
 

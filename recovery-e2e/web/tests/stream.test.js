@@ -27,7 +27,7 @@ test('an id-less frame, which repeats the last id, does not bring back a cursor 
   assert.equal(stream.cursor, '1-6');
 });
 
-test('a source that the browser has given up is opened anew, ever more seldom, until one opens', async (t) => {
+test('a source that the browser gave up is reopened with growing waits, until one opens', async (t) => {
   const { clock, page, stream } = setUp(t);
   stream.open();
   for (const floor of [REDIAL_MS, 2 * REDIAL_MS, 4 * REDIAL_MS, REDIAL_CAP_MS, REDIAL_CAP_MS]) {
@@ -42,7 +42,7 @@ test('a source that the browser has given up is opened anew, ever more seldom, u
   assert.equal(stream.failing, false);
 });
 
-test('a stream that is asked for while the page is hidden opens when it is shown', (t) => {
+test('a stream that is opened on a hidden page connects when the page is shown', (t) => {
   const { page, stream } = setUp(t);
   page.show(false);
   stream.open();

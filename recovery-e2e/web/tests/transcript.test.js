@@ -18,10 +18,10 @@ const chunk = (call_id, row_id, text) => ({ type: 'tool_output_chunk', call_id, 
 const result = (call_id, row_id, output, more = {}) => ({ type: 'tool_result', call_id, row_id, name: 'bash', output, is_error: false, ...more });
 const ofAgent = (parent_call_id, frame) => ({ ...frame, parent_call_id });
 
-/** Every call on screen, as `id: output (state)`, those of an agent behind it. */
+/** Every call on screen, as `id: output (state)`, followed by the calls of its agent. */
 function calls(transcript) {
-  const tell = ({ callId, output, state, steps }) => [`${callId}: ${output} (${state})`, ...steps.flatMap((step) => step.calls.flatMap(tell))];
-  return transcript.rows.flatMap((row) => (row.calls ?? []).flatMap(tell));
+  const line = ({ callId, output, state, steps }) => [`${callId}: ${output} (${state})`, ...steps.flatMap((step) => step.calls.flatMap(line))];
+  return transcript.rows.flatMap((row) => (row.calls ?? []).flatMap(line));
 }
 
 test('text is appended to its row until the row ends, and then another begins', () => {
@@ -33,12 +33,12 @@ test('text is appended to its row until the row ends, and then another begins', 
   ]);
 });
 
-test('the end of another row, or a repeated one, ends nothing', () => {
+test('the end of a row that is not streamed is ignored', () => {
   const transcript = after({ type: 'content', row_id: 'a', text: 'x' }, { type: 'stream_end', row_id: 'z' });
   assert.equal(transcript.live.rowId, 'a');
 });
 
-test('what has streamed so far goes on in the bubble that an earlier connection has left', () => {
+test('an in-progress snapshot continues the row that an earlier connection has left', () => {
   const transcript = after({ type: 'content', row_id: 'a', text: 'on' });
   const [{ id }] = transcript.rows;
   transcript.endStreaming();
@@ -47,13 +47,13 @@ test('what has streamed so far goes on in the bubble that an earlier connection 
   assert.deepEqual(transcript.rows.map((row) => [row.id, row.text]), [[id, 'one two']]);
 });
 
-test('the calls of one message are one batch, and each result finds its own call', () => {
+test('the calls of one message are one batch, and each result is shown in its own call', () => {
   const transcript = after(pending('a', 'x', 'y'), chunk('y', 't2', 'so '), chunk('x', 't1', 'far'), result('y', 't2', 'so good'));
   assert.equal(transcript.rows.length, 1);
   assert.deepEqual(calls(transcript), ['x: far (running)', 'y: so good (done)']);
 });
 
-test('the accepted result takes the place of the receipt', () => {
+test('the accepted result replaces the first one', () => {
   const transcript = after(pending('a', 'x'), result('x', 't', 'raw'), result('x', 't', 'stored', { accepted: true }));
   assert.deepEqual(calls(transcript), ['x: stored (done)']);
 });
@@ -64,12 +64,12 @@ test('an id that a later turn uses again is another call', () => {
   assert.deepEqual(calls(after(...turns, result('x', 't2', 'second'))), ['x: first (done)', 'x: second (done)']);
 });
 
-test('a result of another row than the newest call has is shown by itself, never in that call', () => {
+test('a result of another row than that of the newest call gets a batch of its own', () => {
   const transcript = after(pending('a', 'x'), result('x', 't1', 'first'), result('x', 't9', 'stray'));
   assert.deepEqual(calls(transcript), ['x: first (done)', 'x: stray (done)']);
 });
 
-test('a result that nothing has announced is shown by itself', () => {
+test('a result that no frame has announced gets a batch of its own', () => {
   assert.deepEqual(calls(after(result('x', 't', 'out', { is_error: true }))), ['x: out (failed)']);
 });
 
@@ -88,13 +88,13 @@ test('a call without a result is running until the next turn begins, live and fr
   assert.deepEqual(calls(transcript), ['x:  (interrupted)']);
 });
 
-test('of a long output the end is kept, and how much is missing', () => {
+test('a long output keeps its end, and the number of characters that were dropped', () => {
   const transcript = after(pending('a', 'x'), chunk('x', 't', 'a'.repeat(OUTPUT_CHARS)), chunk('x', 't', 'bcd'));
   const [{ output, clipped }] = transcript.rows[0].calls;
   assert.deepEqual([output.length, output.slice(-4), clipped], [OUTPUT_CHARS, 'abcd', 3]);
 });
 
-test('the calls of an agent stand in its call, paired there by the newest of their id', () => {
+test('the calls of an agent are steps of its call, matched by the newest of their id', () => {
   const transcript = after(
     pending('a', 'p'),
     ofAgent('p', pending('t', 'p::r1s1::x', 'p::r1s1::y')),
@@ -109,20 +109,20 @@ test('the calls of an agent stand in its call, paired there by the newest of the
   assert.deepEqual(agent.steps.map((step) => step.calls.length), [2]);
 });
 
-test('a call of an agent that is not known changes nothing, and says so', () => {
+test('a call of an unknown agent changes nothing, and `apply` returns false', () => {
   const transcript = new Transcript();
   assert.equal(transcript.apply(ofAgent('p', pending('t', 'p::r1s1::x'))), false);
   assert.deepEqual(transcript.rows, []);
 });
 
-test('a later agent of the same id does not get the calls of the earlier one', () => {
+test('a later agent with the same id does not get the calls of the earlier one', () => {
   const transcript = after(pending('a', 'p'), result('p', 't1', 'done'), user('u'), pending('b', 'p'));
   assert.equal(transcript.apply(ofAgent('p', pending('t2', 'p::r2s1::x'))), true);
   assert.equal(transcript.apply(ofAgent('p', pending('t1', 'p::r1s9::x'))), false);
   assert.deepEqual(calls(transcript), ['p: done (done)', 'p:  (running)', 'p::r2s1::x:  (running)']);
 });
 
-test('a history shows what the live frames have shown', () => {
+test('a history shows the same rows as the live frames', () => {
   const live = after(
     user('u', 'go'),
     { type: 'content', row_id: 'a', text: 'I look.' },
@@ -148,7 +148,7 @@ test('a history shows what the live frames have shown', () => {
   const bare = (rows) => JSON.parse(JSON.stringify(rows, (key, value) => (key === 'id' ? undefined : value)));
   assert.deepEqual(bare(read.rows), bare(live.rows));
   live.replace(stored, false);
-  assert.deepEqual(live.rows.map(({ id }) => id), before, 'a row that stands in both keeps its place on screen');
+  assert.deepEqual(live.rows.map(({ id }) => id), before, 'a row that is in both keeps its id');
 });
 
 test('a stored call of an agent has the title that its live frame had', () => {
@@ -158,7 +158,7 @@ test('a stored call of an agent has the title that its live frame had', () => {
   assert.deepEqual([header, preview], ['agent', 'look']);
 });
 
-test('a snapshot keeps what has been seen of a call that still runs', () => {
+test('a snapshot keeps the output of a call that still runs', () => {
   const transcript = after(pending('a', 'x'), chunk('x', 't', 'so far'));
   transcript.replace([{ role: 'assistant', row_id: 'a', content: '', tool_calls: [{ id: 'x', name: 'bash' }] }], true);
   assert.deepEqual(calls(transcript), ['x: so far (running)']);
@@ -173,12 +173,12 @@ test('a send is shown until the node shows it, in a frame or in a snapshot', () 
   const shown = () => transcript.sends.map(({ sendId }) => sendId);
   assert.deepEqual(shown(), ['s2', 's3', 's4']);
   transcript.replace([{ ...user('u1'), role: 'user', client_send_ids: ['s1'] }], true);
-  assert.deepEqual(shown(), ['s2', 's4'], 'an accepted one that is missing was cut or is on its way');
+  assert.deepEqual(shown(), ['s2', 's4'], 'a missing accepted one was cut, or its row will arrive');
   transcript.replace([], false);
   assert.deepEqual(shown(), ['s2']);
 });
 
-test('a user turn settles exactly the sends that it names, and what is said of them later changes nothing', () => {
+test('a user turn settles exactly the sends that it names, and later answers to them change nothing', () => {
   const transcript = after();
   for (const id of ['a', 'b', 'c']) transcript.send(id, `text of ${id}`);
   transcript.apply({ type: 'user_turn', row_id: 'u', content: 'text of b and more', client_send_ids: ['b', 'elsewhere'] });
@@ -189,7 +189,7 @@ test('a user turn settles exactly the sends that it names, and what is said of t
   assert.deepEqual(transcript.sends.map(({ sendId, phase }) => [sendId, phase]), [['a', 'sending'], ['c', 'sending']]);
 });
 
-test('a queued send is waiting, one that was taken at once has a turn to come', () => {
+test('a send that was accepted will start a turn, a queued one waits', () => {
   const transcript = after();
   transcript.send('s', 'text');
   assert.equal(transcript.sending, true);
@@ -201,7 +201,7 @@ test('a queued send is waiting, one that was taken at once has a turn to come', 
   assert.equal(transcript.sends.length, 1);
 });
 
-test('turns are counted from a row to the end, sends apart', () => {
+test('turns are counted from a row to the end, without sends', () => {
   const transcript = after(user('u1'), pending('a', 'x'), user('u2'), user('u3'));
   transcript.send('s', 'text');
   const [first, , second] = transcript.rows;

@@ -5,7 +5,7 @@ import { CHURN_WINDOW_MS, DEGRADED_MS, TRUNCATED_JITTER_MS } from '../static/rec
 import { Truncation } from '../static/recovery/truncation.js';
 import { Clock } from './support/clock.js';
 
-/** A truncation under test: what it is told of the turn, and how often it has reloaded. */
+/** A truncation under test: whether a turn runs, and how often it has reloaded. */
 function setUp(t) {
   const clock = Clock.install(t);
   const world = { clock, running: false, reloads: 0 };
@@ -13,7 +13,7 @@ function setUp(t) {
   return { ...world, world, truncation };
 }
 
-test('at rest an envelope brings one reload within the jitter, and a second one meanwhile brings no other', async (t) => {
+test('without a turn an envelope causes one reload within the jitter, and a second envelope meanwhile causes no other', async (t) => {
   const { clock, world, truncation } = setUp(t);
   truncation.envelope('a-1');
   truncation.envelope('a-2');
@@ -33,7 +33,7 @@ test('the oldest cursor is presented until a snapshot is rendered', (t) => {
   assert.equal(truncation.from, null);
 });
 
-test('in mid-turn the reload waits for the idle edge, and then for nothing', async (t) => {
+test('during a turn the reload waits for the idle edge, and is not delayed after it', async (t) => {
   const { clock, world, truncation } = setUp(t);
   world.running = true;
   truncation.envelope('a-1');
@@ -42,10 +42,10 @@ test('in mid-turn the reload waits for the idle edge, and then for nothing', asy
   world.running = false;
   assert.equal(truncation.idleEdge(), true);
   assert.equal(world.reloads, 1);
-  assert.equal(truncation.idleEdge(), false, 'the edge after it belongs to others');
+  assert.equal(truncation.idleEdge(), false, 'the next edge is not used');
 });
 
-test('a turn that begins during the jitter is not torn: the reload moves to its end', async (t) => {
+test('a turn that begins during the jitter keeps its stream: the reload moves to its end', async (t) => {
   const { clock, world, truncation } = setUp(t);
   truncation.envelope('a-1');
   world.running = true;
@@ -56,7 +56,7 @@ test('a turn that begins during the jitter is not torn: the reload moves to its 
   assert.equal(world.reloads, 1);
 });
 
-test('a dropped transport takes the planned reload with it', async (t) => {
+test('a lost connection cancels the scheduled reload', async (t) => {
   const { clock, world, truncation } = setUp(t);
   truncation.envelope('a-1');
   truncation.transportDropped();
@@ -64,7 +64,7 @@ test('a dropped transport takes the planned reload with it', async (t) => {
   assert.equal(world.reloads, 0);
 });
 
-test('reloads at idle edges that only bring the next truncation end in a cooldown', (t) => {
+test('reloads at idle edges that only cause the next truncation end in a cooldown', (t) => {
   const { world, truncation } = setUp(t);
   for (let turn = 0; turn < 5; turn += 1) {
     world.running = true;
@@ -76,7 +76,7 @@ test('reloads at idle edges that only bring the next truncation end in a cooldow
   assert.equal(truncation.degraded, true);
 });
 
-test('a cooldown outlives its connection, ends in one reload, and is seen as long as it lasts', async (t) => {
+test('a cooldown continues across connections, ends in one reload, and is reported while it lasts', async (t) => {
   const { clock, world, truncation } = setUp(t);
   for (let envelope = 0; envelope < 3; envelope += 1) {
     truncation.transportDropped();
@@ -94,7 +94,7 @@ test('a cooldown outlives its connection, ends in one reload, and is seen as lon
   assert.equal(truncation.degraded, false);
 });
 
-test('without end, truncations cost ever fewer reloads', async (t) => {
+test('endless truncations cause fewer and fewer reloads', async (t) => {
   const { clock, world, truncation } = setUp(t);
   const hour = 60 * CHURN_WINDOW_MS;
   while (clock.now < hour) {

@@ -10,20 +10,20 @@ import { RailRow, StoredRow, TableRow } from './rows.js';
 /** @import { Entry, Roster } from '../recovery/roster.js' */
 
 const WORKSTREAMS = '/v1/api/workstreams';
-const COLUMNS = ['Workstream', 'State', 'Kind', 'Works for', ''];
+const COLUMNS = ['Workstream', 'State', 'Kind', 'Parent', ''];
 
 /**
- * What is loaded, in a rail and in a table, true by the global lane; and what is only stored, as it was last read.
+ * The loaded workstreams, in a rail and in a table, kept current by the global lane; and the stored ones, as last read.
  *
  * @param {{rail: Element, main: Element, status: Element, error: Element}} parts of the page, which it fills
  */
 export function createDashboard({ rail, main, status, error }) {
   /** @type {Roster} */
   let roster = new Map();
-  /** Everything there is, loaded or not. @type {Entry[]} */
+  /** All workstreams, loaded or not. @type {Entry[]} */
   let listed = [];
   let known = false;
-  /** Rises with each reading of `listed`: an older one that answers late must change nothing. */
+  /** Incremented by each read of `listed`: an older read whose response is late must change nothing. */
   let reading = 0;
   let frame = 0;
 
@@ -58,7 +58,7 @@ export function createDashboard({ rail, main, status, error }) {
   });
   stream.open();
 
-  /** Reads what is stored. It also tells why the lane is refused: an event source does not. */
+  /** Reads the stored workstreams. Its error also shows why the lane was refused: an event source does not report it. */
   async function read() {
     const turn = (reading += 1);
     try {
@@ -84,7 +84,7 @@ export function createDashboard({ rail, main, status, error }) {
     }
   }
 
-  /** Paints in the next frame, once for all that happens until then. */
+  /** Paints in the next animation frame, once for all changes until then. */
   function repaint() {
     frame ||= requestAnimationFrame(paint);
   }
@@ -109,8 +109,8 @@ export function createDashboard({ rail, main, status, error }) {
 
   /** @param {boolean} anyStored */
   function sentence(anyStored) {
-    if (!known) return 'Loading the workstreams';
-    return anyStored ? 'Nothing is loaded.' : 'No workstreams yet. Name the first one.';
+    if (!known) return 'Loading workstreams…';
+    return anyStored ? 'No workstreams are loaded.' : 'No workstreams yet. Enter a name to create one.';
   }
 
   return { getClusterState: () => clusterState(roster) };

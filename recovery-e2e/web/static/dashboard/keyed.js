@@ -4,7 +4,7 @@
  */
 
 /**
- * The children of an element, one for each key. What stays is kept, with its focus and selection.
+ * The children of an element, one for each key. A child whose key remains keeps its node, and so its focus and selection.
  * @template T
  */
 export class Keyed {
@@ -37,7 +37,7 @@ export class Keyed {
       if (view.el === before) before = before.nextElementSibling;
       else this.#parent.insertBefore(view.el, before);
     }
-    // The focused one is gone; from here the keyboard goes on where it was.
+    // The focused child was removed: keep the keyboard focus in the list.
     if (focused && !this.#parent.contains(document.activeElement)) this.#parent.focus({ preventScroll: true });
   }
 }

@@ -1,7 +1,7 @@
 /** @import { Entry, Roster } from '../recovery/roster.js' */
 
 /**
- * The workstreams as lists show them: by name, and below each those that work for it.
+ * The workstreams in display order: by name, each followed by its children.
  * @param {Roster} roster
  * @returns {{entry: Entry, depth: number}[]}
  */

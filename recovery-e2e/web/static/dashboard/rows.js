@@ -19,7 +19,7 @@ const STATES = {
 /** @type {Record<string, string>} */
 const KINDS = { interactive: 'Conversation', coordinator: 'Coordinator' };
 
-/** A loaded workstream in the rail: a click leads to its page. */
+/** A loaded workstream in the rail; a click opens its page. */
 export class RailRow {
   #name = element('span', 'row-name');
   #state = element('span', 'ws-state');
@@ -42,7 +42,7 @@ export class RailRow {
   }
 }
 
-/** A loaded workstream in the table, with all that is known of it. */
+/** A loaded workstream in the table, with all its fields. */
 export class TableRow {
   #link = element('a', 'ws-link');
   #state = element('span', 'ws-state');

@@ -1,7 +1,7 @@
 import { request, workstreamPath } from '../api.js';
 
 /**
- * Fills the page of one workstream, whose id stands in its address.
+ * Fills the page of one workstream, whose id is in the address.
  * @param {(options: {wsId: string, root: Element}) => {connect(): Promise<void>}} createPane
  */
 export function openWorkstreamPage(createPane) {
@@ -19,7 +19,7 @@ async function showName(wsId) {
     title.textContent = name;
     document.title = name;
   } catch {
-    // The name is an ornament; the pane says what is wrong with the connection.
+    // Only the title needs the name; the pane reports connection errors.
     title.textContent = wsId;
   }
 }

@@ -1,7 +1,7 @@
 /**
  * @import { Item, Step } from '../recovery/wire.js'
  *
- * One call of a tool. `interrupted`: a later turn has begun, and no result will come.
+ * One call of a tool. `interrupted`: a later turn has begun, and there will be no result.
  * @typedef {'running' | 'done' | 'failed' | 'interrupted'} CallState
  *
  * `rowId` names the tool row that holds, or will hold, the result; null until the first frame of it.
@@ -9,21 +9,21 @@
  *   callId: string, rowId: string | null, name: string, header: string, preview: string, state: CallState,
  *   output: string, clipped: number, steps: readonly Batch[], context: Context | null,
  * }} Call
- * @typedef {{prompt: number, window: number}} Context tokens that an agent's last model call took, and may take
+ * @typedef {{prompt: number, window: number}} Context tokens that an agent's last model call used, and their limit
  *
  * Calls that one message has made; they run in parallel. `rowId` is the row of that message.
  * @typedef {{id: number, kind: 'batch', rowId: string | null, calls: readonly Call[]}} Batch
  */
 
-/** Characters of a call's output that a pane keeps, from the end: what is read, and what a page bears. */
+/** Characters of a call's output that a pane keeps, from its end: enough to read, and a limit for the page. */
 export const OUTPUT_CHARS = 64 * 1024;
 
-/** The titles that the node gives to live calls of these tools; those of others are their names. */
+/** The titles that the node gives to live calls of these tools; for other tools it is the name. */
 const HEADERS = new Map([['task_agent', 'agent']]);
 
 let lastId = 0;
 
-/** A name for an entry of a pane, never used twice. */
+/** A unique id for an entry of a pane. */
 export function freshId() {
   lastId += 1;
   return lastId;
@@ -38,7 +38,7 @@ export function batchOf(rowId, calls) {
   return { id: freshId(), kind: 'batch', rowId, calls };
 }
 
-/** A call that begins. @param {Item} item @returns {Call} */
+/** A call that has begun. @param {Item} item @returns {Call} */
 export function begun({ call_id, name, header, preview }) {
   return {
     callId: call_id, rowId: null, name, header: header || name, preview: preview ?? '', state: 'running',
@@ -46,7 +46,7 @@ export function begun({ call_id, name, header, preview }) {
   };
 }
 
-/** A call as the history tells of it, in the words of its live frame. @param {{id: string, name: string, arguments?: string}} call */
+/** A call of the history, with the titles of its live frame. @param {{id: string, name: string, arguments?: string}} call */
 export function recorded({ id, name, arguments: text = '' }) {
   return begun({ call_id: id, name, header: HEADERS.get(name), preview: previewOf(text) });
 }
@@ -61,7 +61,7 @@ export function withResult(call, { output = '', is_error = false }) {
   return { ...call, ...clip(output, 0), state: is_error ? 'failed' : 'done' };
 }
 
-/** The calls that an agent has made, as its row tells of them. @param {readonly Step[]} steps @returns {Batch[]} */
+/** The calls that an agent has made, from its row. @param {readonly Step[]} steps @returns {Batch[]} */
 export function recordedSteps(steps) {
   /** @type {Map<string, Call[]>} */
   const groups = new Map();
@@ -74,7 +74,7 @@ export function recordedSteps(steps) {
 }
 
 /**
- * The place of the newest occurrence of a call id. An id that a later turn uses again is another call.
+ * The position of the newest call with this id. An id that a later turn uses again is another call.
  * @param {readonly {kind: string, calls?: readonly Call[]}[]} entries
  * @param {string} callId
  */
@@ -97,10 +97,10 @@ export function findNewest(entries, callId) {
  * @returns {Batch}
  */
 export function withCall(batch, at, call) {
-  return { ...batch, calls: batch.calls.map((standing, index) => (index === at ? call : standing)) };
+  return { ...batch, calls: batch.calls.map((other, index) => (index === at ? call : other)) };
 }
 
-/** The run and step in a child's id, `{parent}::r{run}s{step}::{orig}`; an id of another form is a step by itself. */
+/** The run and step in a child's id, `{parent}::r{run}s{step}::{orig}`; an id of another form is its own step. */
 function stepOf(/** @type {string} */ callId) {
   return /::(r\d+s\d+)::/.exec(callId)?.[1] ?? callId;
 }
@@ -111,7 +111,7 @@ function clip(text, clipped) {
   return { output: text.slice(over), clipped: clipped + over };
 }
 
-/** What a call is asked to do, from its arguments. @param {string} text */
+/** A summary of a call, from its arguments. @param {string} text */
 function previewOf(text) {
   try {
     const given = JSON.parse(text);

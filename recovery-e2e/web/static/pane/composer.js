@@ -2,8 +2,8 @@ import { requestId } from '../api.js';
 import { element } from './dom.js';
 
 /**
- * Where a message is written. Enter sends, Shift+Enter breaks the line. A text whose send failed comes back, with
- * the name of that send: sent again unchanged it is the same send, should the node have taken it after all.
+ * The message input. Enter sends, Shift+Enter inserts a line break. A text whose send failed is restored with its
+ * send id: sent again unchanged it is the same send, in case the node accepted the first one.
  */
 export class Composer {
   #input = element('textarea', 'composer-input');
@@ -26,7 +26,7 @@ export class Composer {
     this.#stop.hidden = true;
     const send = element('button', 'composer-send', 'Send');
     send.type = 'submit';
-    const hint = element('span', 'composer-hint', 'Enter sends, Shift+Enter breaks the line');
+    const hint = element('span', 'composer-hint', 'Enter to send, Shift+Enter for a new line');
     const foot = element('div', 'composer-foot', status, hint, element('div', 'composer-buttons', this.#stop, send));
     this.el = element('form', 'composer', this.#error, this.#input, foot);
     this.el.addEventListener('submit', (event) => {
@@ -35,14 +35,14 @@ export class Composer {
     });
     this.#stop.addEventListener('click', () => void this.#stopTurn());
     this.#input.addEventListener('keydown', (event) => {
-      // A key that ends a composition belongs to the input method.
+      // This Enter ends a composition of the input method.
       if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
       event.preventDefault();
       this.#submit();
     });
   }
 
-  /** Whether there is a turn that could be stopped. @param {boolean} busy */
+  /** Shows the stop button while a turn runs. @param {boolean} busy */
   setBusy(busy) {
     if (this.#stop.hidden === !busy) return;
     const focused = this.#stop === document.activeElement;
@@ -50,19 +50,19 @@ export class Composer {
     if (focused) this.#input.focus();
   }
 
-  /** Gives a failed send back to be sent again, above anything written since. @param {string} id @param {string} text */
+  /** Restores a failed send, above any text written since. @param {string} id @param {string} text */
   restore(id, text) {
     this.#failed = { id, text };
     this.#write(text);
   }
 
-  /** Gives a text to be changed and sent, above anything written before. @param {string} text */
+  /** Inserts a text to edit, above any text written before. @param {string} text */
   edit(text) {
     this.#write(text);
     this.#input.focus();
   }
 
-  /** Shows and announces what went wrong; the next send clears it. @param {string} message */
+  /** Shows and announces an error; the next send clears it. @param {string} message */
   showError(message) {
     this.#error.textContent = message;
   }

@@ -12,18 +12,18 @@ import { RepairBar } from './repair_bar.js';
  * @import { View } from './row_view.js'
  * @import { Row, Send } from './transcript.js'
  *
- * What distinguishes the panes: how rows look, what frames do during a refetch, what stands in the composer's foot,
- * and how the state of the stream is shown. `told` hears of each frame that is painted, and of null where rows may
- * have changed otherwise: at a snapshot, and when a turn has ended.
+ * What differs between panes: how rows look, how frames are handled during a refetch, the content of the composer's
+ * foot, and how the state of the stream is shown. `painted` is called with each painted frame, and with null where rows
+ * may have changed otherwise: at a snapshot, and at the end of a turn.
  * @typedef {{
  *   viewOf(entry: Row | Send): View, policy: Policy, foot: HTMLElement,
- *   changed(stream: StreamState, busy: boolean): void, told?(frame: Frame | null): void,
+ *   changed(stream: StreamState, busy: boolean): void, painted?(frame: Frame | null): void,
  * }} Kind
  */
 
 /**
- * The parts of every pane, kept true by the recovery core: its rows, its composer, and what a person is offered when it
- * is out of date. The pane lays them out.
+ * The parts of every pane, kept current by the recovery core: its rows, its composer, and the bar that is shown when it
+ * is out of date. The pane does the layout.
  */
 export class Conversation {
   #path;
@@ -42,16 +42,16 @@ export class Conversation {
     this.#recovery = new Recovery(wsId, {
       render: (snapshot) => {
         this.messages.render(snapshot.messages, this.#recovery.busy);
-        kind.told?.(null);
+        kind.painted?.(null);
       },
       paint: (frame) => {
         this.messages.paint(frame);
-        kind.told?.(frame);
+        kind.painted?.(frame);
       },
       passOver: (frame) => this.messages.passOver(frame),
       rested: () => {
         this.messages.rest();
-        kind.told?.(null);
+        kind.painted?.(null);
       },
       liveRefs: () => this.messages.liveRefs,
       endRefs: () => this.messages.endRefs(),
@@ -60,12 +60,12 @@ export class Conversation {
     }, kind.policy);
   }
 
-  /** What keeps it true; for those who open, close and look into it. */
+  /** For those who open, close or inspect the pane. */
   get recovery() {
     return this.#recovery;
   }
 
-  /** Shows what can be derived from the state of the recovery. */
+  /** Updates everything that is derived from the state of the recovery. */
   refresh() {
     const { streamState, busy, needsPerson, reloading } = this.#recovery;
     this.repair.show(needsPerson, reloading);
@@ -74,7 +74,7 @@ export class Conversation {
     this.#kind.changed(streamState, busy);
   }
 
-  /** Ends everything. Whatever is still in flight then changes nothing. */
+  /** Stops everything. Requests still in flight change nothing. */
   destroy() {
     this.#recovery.destroy();
     this.messages.destroy();
@@ -88,7 +88,7 @@ export class Conversation {
   #act(action, turns, text) {
     if (this.#gated) return;
     void this.#post('rewind', { turns, request_id: requestId() }).then(({ error, answer }) => {
-      if (answer?.status === 'busy') this.composer.showError('A turn is running. Rewind when it has ended.');
+      if (answer?.status === 'busy') this.composer.showError('A turn is running. Wait for it to end, or stop it, then rewind.');
       else if (error) this.composer.showError(`The rewind failed. ${error}`);
       else if (action === 'edit') this.composer.edit(text);
     });

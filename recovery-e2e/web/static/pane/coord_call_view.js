@@ -3,7 +3,7 @@ import { STATES } from './tool_view.js';
 
 /** @import { Call } from './calls.js' */
 
-/** One call in a coordinator's transcript: a line, and below it what came of it. What an agent does stands elsewhere. */
+/** One call in a coordinator's transcript: one line, with its result below. The steps of an agent are not shown here. */
 export class CoordCallView {
   #name = element('span', 'conv-row-name');
   #preview = element('span', 'conv-row-preview');

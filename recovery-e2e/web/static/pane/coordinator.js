@@ -8,13 +8,12 @@ import { Sidebar } from './sidebar.js';
 import { StreamChip } from './stream_chip.js';
 import { BatchView } from './tool_view.js';
 
-/** What makes a task begin, go on or end. */
+/** Frames that start, continue or end a task. */
 const CALL_FRAMES = new Set(['tool_pending', 'tool_result']);
 
 /**
- * The pane of a workstream that has others work for it: its rows, with its children and tasks beside them. Nothing
- * happens before `connect()`, which loads all of it and then opens the stream. What it is about is seen on the page
- * alone.
+ * The pane of a coordinator: its rows, with its children and tasks beside them. Nothing happens before `connect()`,
+ * which loads both and then opens the stream. It has no `state()`: its state is visible on the page only.
  *
  * @param {{wsId: string, root: Element}} options the pane is appended to `root`
  */
@@ -32,7 +31,7 @@ export function createCoordinatorPane({ wsId, root }) {
       bar.classList.toggle('ws-sb-disconnected', state === 'offline' || state === 'connecting');
       el.dataset.busy = String(busy);
     },
-    told: (frame) => {
+    painted: (frame) => {
       if (frame === null || CALL_FRAMES.has(frame.type)) sidebar.changed();
     },
   });
@@ -48,13 +47,13 @@ export function createCoordinatorPane({ wsId, root }) {
   root.append(el);
   conversation.refresh();
 
-  /** On a narrow screen the sidebar stands in place of the rows; on a wide one it is always there. */
+  /** On a narrow screen the sidebar replaces the rows; on a wide one it is always visible. */
   function showSide(/** @type {boolean} */ shown) {
     el.dataset.side = shown ? 'open' : 'closed';
     open.setAttribute('aria-expanded', String(shown));
   }
 
-  /** Goes to the call of a task, if its row is on screen. @param {{row_id: string, call_id: string}} task */
+  /** Scrolls to the call of a task, if its row is on screen. @param {{row_id: string, call_id: string}} task */
   function showCall({ row_id, call_id }) {
     showSide(false);
     const batch = `.conv-batch[data-row-id="${CSS.escape(row_id)}"]`;
@@ -70,7 +69,7 @@ export function createCoordinatorPane({ wsId, root }) {
       void sidebar.refresh();
       return recovery.connect();
     },
-    /** Ends the pane and takes it from the page. */
+    /** Stops the pane and removes it from the page. */
     destroy() {
       conversation.destroy();
       sidebar.destroy();

@@ -14,8 +14,8 @@ export function element(tag, className, ...children) {
 }
 
 /**
- * Shows a text in a node of its own. A text that has grown is appended to, since a live region announces each
- * assignment and a selection ends with it.
+ * Sets the text of a node. A text that has grown is appended to: an assignment would be announced again by a live
+ * region, and would clear a selection.
  * @param {Element} node
  * @param {string} text
  */
@@ -26,7 +26,7 @@ export function setText(node, text) {
   else node.textContent = text;
 }
 
-/** @param {Element} node @param {string} name @param {string | null} value null takes the attribute away */
+/** @param {Element} node @param {string} name @param {string | null} value null removes the attribute */
 export function setAttribute(node, name, value) {
   if (value === null) node.removeAttribute(name);
   else node.setAttribute(name, value);

@@ -4,18 +4,18 @@
  *   | {type: 'link', href: string, children: Inline[]}} Inline
  */
 
-/** Everything that may be more than text. The bounds keep the reading of any text linear. */
+/** Everything that may be markup. The bounds keep parsing linear in the length of the text. */
 const TOKEN =
   /(?<ticks>`+)|\\(?<escaped>[!-/:-@[-`{-~])|(?<mark>\*\*|__|\*|_)|\[(?<label>[^[\]\n]{1,500})\]\((?<target>[^\s()<>]{1,2000})\)|(?<url>https?:\/\/[^\s<>"]{1,2000})|(?<line> *\n)/g;
 
-/** What a link may lead to: never a script. */
+/** Allowed link targets: never a script. */
 const SAFE = /^(?:https?:\/\/|mailto:)/i;
 
 /** Emphasis nested deeper than this is shown as text. */
 const DEPTH = 8;
 
 /**
- * Reads code spans, emphasis, links, escapes and line breaks; whatever is none of these, or has no end, is text.
+ * Parses code spans, emphasis, links, escapes and line breaks; anything else, or without an end mark, is text.
  * @param {string} text
  * @param {number} [depth]
  * @returns {Inline[]}
@@ -23,7 +23,7 @@ const DEPTH = 8;
 export function inline(text, depth = 0) {
   /** @type {Inline[]} */
   const found = [];
-  /** Marks that are known to have no end from here on. @type {Set<string>} */
+  /** Marks without an end mark in the rest of the text. @type {Set<string>} */
   const endless = new Set();
   const tokens = new RegExp(TOKEN);
   let done = 0;
@@ -52,7 +52,7 @@ function nodeAt(text, token, endless, depth) {
   if (line !== undefined) return { node: { type: 'break' }, end: after };
   if (escaped !== undefined) return { node: escaped, end: after };
   if (url !== undefined) {
-    // A full stop that ends the sentence is no part of the address.
+    // A full stop at the end of the sentence is not part of the address.
     const href = url.replace(/[.,;:!?'*_)\]]{1,20}$/, '');
     return { node: { type: 'link', href, children: [href] }, end: token.index + href.length };
   }
@@ -69,7 +69,7 @@ function nodeAt(text, token, endless, depth) {
   }
   const inside = text.slice(after, close);
   const end = close + opening.length;
-  // The space that keeps a backtick apart from the marks is no part of the code.
+  // The space between a backtick and the marks is not part of the code.
   if (ticks) return { node: { type: 'code', text: inside.replace(/^ (.*) $/s, '$1') }, end };
   return { node: { type: opening.length === 2 ? 'strong' : 'em', children: inline(inside, depth + 1) }, end };
 }
@@ -92,7 +92,7 @@ function tickEnd(text, from, ticks) {
 function markEnd(text, from, mark) {
   const sign = mark[0];
   for (let at = text.indexOf(mark, from + 1); at >= 0; at = text.indexOf(mark, at + 1)) {
-    // Of three signs the last two end what two have begun; a single sign is not half of two.
+    // Of three signs the last two close a pair; a single sign is not half of a pair.
     if (mark.length === 2 && text[at + 2] === sign) continue;
     if (mark.length === 1 && (text[at + 1] === sign || text[at - 1] === sign)) continue;
     const inWord = sign === '_' && /\w/.test(text[at + mark.length] ?? '');

@@ -5,8 +5,8 @@ import { viewOf } from './row_view.js';
 import { StreamChip } from './stream_chip.js';
 
 /**
- * The pane of one workstream: its rows, its composer and the state of its stream, kept true by the recovery core.
- * Nothing happens before `connect()`, which loads the history and then opens the stream. `state()` is for reading.
+ * The pane of one workstream: its rows, its composer and the state of its stream, kept current by the recovery core.
+ * Nothing happens before `connect()`, which loads the history and then opens the stream. `state()` is read-only.
  *
  * @param {{wsId: string, root: Element}} options the pane is appended to `root`
  */
@@ -31,7 +31,7 @@ export function createInteractivePane({ wsId, root }) {
     connect: () => recovery.connect(),
     disconnect: () => recovery.disconnect(),
     redial: () => recovery.redial(),
-    /** Ends the pane and takes it from the page. */
+    /** Stops the pane and removes it from the page. */
     destroy() {
       conversation.destroy();
       el.remove();

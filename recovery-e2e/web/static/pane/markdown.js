@@ -3,7 +3,7 @@ import { inline } from './inline.js';
 /**
  * @import { Inline } from './inline.js'
  *
- * The part of Markdown that models write, read into values. It knows no HTML, so that none can come from it.
+ * A parser for the part of Markdown that models write. It returns values and never HTML, so that no markup is injected.
  *
  * @typedef {{type: 'paragraph', children: Inline[]} | {type: 'heading', level: number, children: Inline[]}
  *   | {type: 'code', language: string, text: string} | {type: 'quote', blocks: Block[]} | {type: 'rule'}
@@ -15,14 +15,14 @@ const HEADING = /^ {0,3}(#{1,6}) +(.*)$/;
 const RULE = /^ {0,3}(?:\*[ *]*\*[ *]*\*|-[ -]*-[ -]*-|_[ _]*_[ _]*_)[ ]*$/;
 const QUOTE = /^ {0,3}> ?(.*)$/;
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])(?: +(.*))?$/;
-/** What may follow a line of a paragraph without a blank line; of numbers only a list's beginning. */
+/** What ends a paragraph without a blank line; of numbered items only the first of a list. */
 const INTERRUPTS = [FENCE, HEADING, RULE, QUOTE, /^ {0,3}(?:[-*+]|1[.)]) +/];
 
-/** Lists and quotes nested deeper than this are shown as text: a bound on what a text can make a page do. */
+/** Lists and quotes nested deeper than this are shown as text: a limit on the work for a hostile text. */
 const DEPTH = 8;
 
 /**
- * The blocks of a text, each with the lines that it was read from: equal lines are an equal block.
+ * The blocks of a text, each with its source lines: equal lines are an equal block.
  * @param {string} text
  * @returns {{source: string, block: Block}[]}
  */
@@ -70,7 +70,7 @@ function blockAt(lines, at, depth) {
   return { block: { type: 'paragraph', children: inline(lines.slice(at, end).join('\n').trim()) }, end };
 }
 
-/** A fence that is never closed runs to the end: so it looks while it is streamed. */
+/** A fence without an end mark runs to the end of the text, as while it is streamed. */
 function fencedAt(/** @type {string[]} */ lines, /** @type {number} */ at, /** @type {string} */ fence, /** @type {string} */ language) {
   let end = at + 1;
   while (end < lines.length && !closes(fence, lineAt(lines, end))) end += 1;
@@ -103,7 +103,7 @@ function listAt(lines, at, depth) {
   while (end < lines.length) {
     const line = lineAt(lines, end);
     const [, indent = '', mark = '', rest = ''] = ITEM.exec(line) ?? [];
-    // What stands two or more further in belongs to the item above: also the items of a nested list.
+    // A line indented by two or more belongs to the item above, including the items of a nested list.
     if (mark !== '' && (items.length === 0 || (indent.length < 2 && /\d/.test(mark) === ordered && !RULE.test(line)))) {
       width = indent.length + mark.length + 1;
       items.push([rest]);

@@ -6,7 +6,7 @@ import { parse } from './markdown.js';
  * @import { Block } from './markdown.js'
  */
 
-/** Shows a text that grows: what has not changed keeps its nodes, and with them a selection or a focus. */
+/** Shows a growing text: blocks that have not changed keep their nodes, and so a selection or focus. */
 export class MarkdownView {
   el = element('div', 'msg-body');
   /** @type {string[]} */
@@ -46,7 +46,7 @@ function blockNode(block) {
   }
 }
 
-/** The page has an `h1`, so what a text calls its first level is the second. @param {number} level @param {Node[]} children */
+/** The page has an `h1`, so the first level of a text becomes the second. @param {number} level @param {Node[]} children */
 function heading(level, children) {
   const tag = /** @type {'h2' | 'h3' | 'h4' | 'h5' | 'h6'} */ (`h${Math.min(level + 1, 6)}`);
   return element(tag, '', ...children);
@@ -78,7 +78,7 @@ function codeBlock(language, text) {
   return element('div', 'code-block', element('div', 'code-head', element('span', 'code-language', language), copy), pre);
 }
 
-/** Copies a code block; where the page may not, selects it for the keyboard. @param {Element} code @param {Element} button */
+/** Copies a code block; without clipboard access, selects it so that the user can copy it. @param {Element} code @param {Element} button */
 async function copyText(code, button) {
   try {
     await navigator.clipboard.writeText(code.textContent ?? '');

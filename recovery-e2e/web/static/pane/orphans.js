@@ -3,8 +3,8 @@ import { ORPHAN_LIMIT, ORPHAN_WAIT_MS } from '../recovery/timing.js';
 /** @import { Frame } from '../recovery/wire.js' */
 
 /**
- * Frames of an agent's calls that came before the call of the agent itself. They wait a moment for it; then they are
- * let go, oldest first, to be painted on their own: shown in the wrong place they are still shown.
+ * Frames of an agent's calls that arrived before the call of the agent itself. They wait for it, up to a limit; then
+ * they are released, oldest first, and painted on their own: shown in the wrong place rather than not at all.
  */
 export class Orphans {
   /** @type {{frame: Frame, timer: ReturnType<typeof setTimeout>}[]} */
@@ -22,7 +22,7 @@ export class Orphans {
     if (this.#waiting.length > ORPHAN_LIMIT) this.#release();
   }
 
-  /** Takes out those that find their place now, in their order. @param {(frame: Frame) => boolean} place */
+  /** Removes the frames that can be placed now, in their order. @param {(frame: Frame) => boolean} place */
   retry(place) {
     this.#waiting = this.#waiting.filter(({ frame, timer }) => {
       const placed = place(frame);
@@ -31,7 +31,7 @@ export class Orphans {
     });
   }
 
-  /** Forgets all of them. */
+  /** Drops all of them. */
   clear() {
     for (const { timer } of this.#waiting) clearTimeout(timer);
     this.#waiting = [];

@@ -1,5 +1,7 @@
 import { rowsOf, standsIn } from '../recovery/rows.js';
 import { element } from './dom.js';
+import { Entries } from './entries.js';
+import { Follow } from './follow.js';
 import { Orphans } from './orphans.js';
 import { Transcript } from './transcript.js';
 
@@ -12,27 +14,34 @@ import { Transcript } from './transcript.js';
 /** Distance from the end, in pixels, within which the view keeps following new text. */
 const FOLLOW_WITHIN_PX = 80;
 
-/** The rows of a pane on screen. It paints what it is told; whether to paint is decided elsewhere. */
+/** The rows of a pane on screen. The recovery decides which frames to paint. */
 export class Messages {
   el = element('div', 'pane-messages');
   #transcript = new Transcript();
   #orphans = new Orphans((frame) => this.#change(() => this.#transcript.apply({ ...frame, parent_call_id: undefined })));
-  /** @type {Map<number, {view: View, shown: Row | Send}>} */
-  #views = new Map();
+  #rows;
+  #sends;
   #gated = false;
-  #newView;
-  #empty = element('div', 'empty-state', 'Loading the messages');
+  #follow = new Follow(this.el, FOLLOW_WITHIN_PX);
+  #empty = element('div', 'empty-state', 'Loading messages…');
 
   /**
-   * @param {(action: 'rewind' | 'edit', turns: number, text: string) => void} onAction called in the click's own task, whether gated or not
-   * @param {(entry: Row | Send) => View} viewOf makes what shows an entry of this kind
+   * @param {(action: 'rewind' | 'edit', turns: number, text: string) => void} onAction called in the task of the click, even if gated
+   * @param {(entry: Row | Send) => View} viewOf creates the view of an entry
    */
   constructor(onAction, viewOf) {
-    this.#newView = viewOf;
+    const newView = (/** @type {Row | Send} */ entry) => {
+      const view = viewOf(entry);
+      this.#lookGated(view.el);
+      return view;
+    };
+    const endOfRows = document.createComment('');
+    this.#rows = new Entries(this.#empty, newView);
+    this.#sends = new Entries(endOfRows, newView);
     this.el.setAttribute('role', 'log');
     this.el.setAttribute('aria-label', 'Messages');
     this.el.tabIndex = 0;
-    this.el.append(this.#empty);
+    this.el.append(this.#empty, endOfRows);
     this.el.addEventListener('click', (event) => {
       const button = event.target instanceof Element && event.target.closest('.msg-action-btn');
       const id = Number(button && /** @type {HTMLElement | null} */ (button.closest('.msg.user'))?.dataset.entry);
@@ -48,20 +57,20 @@ export class Messages {
     return this.#transcript.live ? 1 : 0;
   }
 
-  /** Whether a send is shown from which a turn will follow. */
+  /** Whether a send is shown that will start a turn. */
   get sending() {
     return this.#transcript.sending;
   }
 
   /**
-   * Puts a snapshot in place of every row. A send that it does not hold yet stays, below it.
+   * Replaces all rows with a snapshot. A send that it does not contain yet remains, below the rows.
    * @param {readonly Message[]} messages
    * @param {boolean} busy
    */
   render(messages, busy) {
     this.#empty.replaceChildren(
-      element('p', 'empty-title', 'Nothing here yet'),
-      element('p', 'empty-hint', 'Write the first message below.'),
+      element('p', 'empty-title', 'No messages yet'),
+      element('p', 'empty-hint', 'Write a message below to start.'),
     );
     this.#change(() => {
       this.#transcript.replace(messages, busy);
@@ -78,17 +87,17 @@ export class Messages {
     });
   }
 
-  /** Takes note of a frame that is not painted, since a snapshot shows its row or its row was cut. */
+  /** Handles a frame that is not painted, because a snapshot contains its row or its row was cut. */
   passOver(/** @type {Frame} */ frame) {
     if (frame.type === 'user_turn') this.#change(() => this.#transcript.settle(frame.client_send_ids ?? []));
   }
 
-  /** No turn runs any more. */
+  /** The turn has ended. */
   rest() {
     this.#change(() => this.#transcript.rest());
   }
 
-  /** Nothing is being streamed any more; what has come stays as it is. */
+  /** Ends the streamed row; its text so far remains. */
   endRefs() {
     this.#change(() => this.#transcript.endStreaming());
   }
@@ -96,79 +105,55 @@ export class Messages {
   /** Shows a send at once. @param {string} id @param {string} text */
   showSend(id, text) {
     this.#change(() => this.#transcript.send(id, text));
-    this.#toEnd();
+    this.#follow.toEnd();
   }
 
-  /** The node has taken a send: it will show it. @param {string} id @param {'accepted' | 'queued'} phase */
+  /** The node has accepted a send and will show it. @param {string} id @param {'accepted' | 'queued'} phase */
   sendTaken(id, phase) {
     this.#change(() => this.#transcript.taken(id, phase));
   }
 
-  /** Removes a send that failed; false if the node has shown it in the meantime, so that it did not. */
+  /** Removes a failed send; false if the node has shown it in the meantime, so that it did not fail. */
   dropSend(/** @type {string} */ id) {
-    const standing = this.#transcript.sends.some(({ sendId }) => sendId === id);
+    const shown = this.#transcript.sends.some(({ sendId }) => sendId === id);
     this.#change(() => this.#transcript.settle([id]));
-    return standing;
+    return shown;
   }
 
-  /** Shows whether the rows' buttons act. They stay clickable: the handler, not the browser, keeps the gate. */
+  /** Shows whether the rows' buttons are gated. They remain clickable: the handler checks the gate, not the browser. */
   setGated(/** @type {boolean} */ gated) {
     if (gated === this.#gated) return;
     this.#gated = gated;
     this.#lookGated(this.el);
   }
 
-  /** Ends what would paint later by itself. */
+  /** Cancels what would paint later. */
   destroy() {
     this.#orphans.clear();
+    this.#follow.cancel();
   }
 
   #change(/** @type {() => void} */ change) {
-    const { scrollHeight, scrollTop, clientHeight } = this.el;
-    const follow = scrollHeight - scrollTop - clientHeight < FOLLOW_WITHIN_PX;
+    this.#follow.beforeChange();
     change();
     this.#sync();
-    if (follow) this.#toEnd();
   }
 
-  /** Brings the screen to the transcript; nodes of entries that stay are kept, with their focus and selection. */
+  /** Updates the screen: only the rows that have changed, or all of them after a snapshot. */
   #sync() {
-    const entries = [...this.#transcript.rows, ...this.#transcript.sends];
-    const ids = new Set(entries.map(({ id }) => id));
     const focused = this.el.contains(document.activeElement);
-    for (const [id, { view }] of this.#views) {
-      if (ids.has(id)) continue;
-      view.el.remove();
-      this.#views.delete(id);
-    }
-    let before = this.#empty.nextSibling;
-    for (const entry of entries) {
-      const { el } = this.#viewOf(entry);
-      if (el === before) before = before.nextSibling;
-      else this.el.insertBefore(el, before);
-    }
-    // The focused node is gone with its row; from here the keyboard goes on where it was.
+    const { rows, sends } = this.#transcript;
+    const changed = this.#transcript.takeChanged();
+    if (changed === null) this.#rows.replace(rows);
+    else for (const row of changed) this.#rows.show(row);
+    this.#sends.replace(sends);
+    // The focused node was removed with its row: keep the keyboard focus in the list.
     if (focused && !this.el.contains(document.activeElement)) this.el.focus({ preventScroll: true });
-  }
-
-  /** @param {Row | Send} entry */
-  #viewOf(entry) {
-    const standing = this.#views.get(entry.id);
-    if (standing?.shown === entry) return standing.view;
-    const view = standing?.view ?? this.#newView(entry);
-    view.show(entry);
-    if (!standing) this.#lookGated(view.el);
-    this.#views.set(entry.id, { view, shown: entry });
-    return view;
   }
 
   #lookGated(/** @type {Element} */ within) {
     for (const button of within.querySelectorAll('.msg-action-btn')) {
       button.setAttribute('aria-disabled', String(this.#gated));
     }
-  }
-
-  #toEnd() {
-    this.el.scrollTop = this.el.scrollHeight;
   }
 }

@@ -1,12 +1,12 @@
 import { element } from './dom.js';
 
-/** What a person is offered when the pane is out of date and will not become true soon by itself. */
+/** The bar that is shown when the pane is out of date and no automatic repair is in progress. */
 export class RepairBar {
   #retry = element('button', 'history-handoff-retry', 'Try again');
   #reload = element('button', 'history-handoff-reload', 'Reload the page');
   el = element('div', 'history-handoff-repair', 'These messages may be out of date.', this.#retry, this.#reload);
 
-  /** @param {() => void} onRetry makes one attempt */
+  /** @param {() => void} onRetry starts one attempt */
   constructor(onRetry) {
     this.el.setAttribute('role', 'alert');
     for (const button of [this.#retry, this.#reload]) button.type = 'button';

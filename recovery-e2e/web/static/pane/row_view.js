@@ -8,7 +8,7 @@ const REWIND_ICON = 'M3 3v4h4M3.4 7A5.2 5.2 0 1 1 3 10.2';
 const EDIT_ICON = 'M2.5 13.5l.7-3L10.7 3l2.3 2.3-7.5 7.5zM9 4.7l2.3 2.3';
 
 /**
- * What shows one entry of a pane.
+ * The view of one entry of a pane.
  * @typedef {{el: HTMLElement, show(entry: any): void}} View
  */
 
@@ -40,7 +40,7 @@ class UserView {
   }
 }
 
-/** A send has no row yet, and so nothing to rewind to. */
+/** A send has no row yet, so it has no rewind buttons. */
 class SendView {
   #text = element('div', 'msg-user-text');
   #phase = element('span', 'msg-queued', 'Queued');
@@ -63,7 +63,7 @@ class TextView {
   show({ rowId, text, streaming }) {
     setAttribute(this.el, 'data-row-id', rowId);
     setAttribute(this.el, 'data-streaming', streaming ? 'true' : null);
-    // Heard once, when it is whole.
+    // Announced once, when it is complete.
     setAttribute(this.el, 'aria-busy', streaming ? 'true' : null);
     this.#body.show(text);
   }
@@ -80,7 +80,7 @@ class NoticeView {
 }
 
 function actions() {
-  const edit = iconButton('msg-action-btn', icon('icon-edit', EDIT_ICON), 'Rewind, and edit this message');
+  const edit = iconButton('msg-action-btn', icon('icon-edit', EDIT_ICON), 'Rewind and edit this message');
   const rewind = iconButton('msg-action-btn', icon('icon-rewind', REWIND_ICON), 'Rewind to before this message');
   return element('div', 'msg-actions', edit, rewind);
 }

@@ -11,13 +11,13 @@ const STATES = {
   idle: 'Idle', thinking: 'Working', running: 'Working', done: 'Done', failed: 'Failed', interrupted: 'No result',
 };
 
-/** Who works for a coordinator: the workstreams that are its children, and the tasks that it has given to agents. */
+/** The sidebar of a coordinator: its child workstreams, and the tasks that it has given to agents. */
 export class Sidebar {
-  #children = new List('Children', 'No workstream works for this one.');
-  #tasks = new List('Tasks', 'No task has been given to an agent.');
+  #children = new List('Children', 'No child workstreams yet.');
+  #tasks = new List('Tasks', 'No tasks yet.');
   #error = element('p', 'coord-side-error');
   el = element('aside', 'coord-side', this.#error, this.#children.el, this.#tasks.el);
-  /** Rises with each reading: an older one that answers late must change nothing. */
+  /** Incremented by each read: an older read whose response is late must change nothing. */
   #reading = 0;
   #inFlight = new AbortController();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -33,12 +33,12 @@ export class Sidebar {
     this.#error.setAttribute('role', 'alert');
   }
 
-  /** Something has happened that may have changed them: they are read soon, with whatever happens until then. */
+  /** They may have changed: schedules one read for all changes until then. */
   changed() {
     this.#timer ??= setTimeout(() => void this.refresh(), jittered(SIDEBAR_MS, SIDEBAR_JITTER_MS));
   }
 
-  /** Reads and shows them. Where that fails, what is shown stays. */
+  /** Reads and shows both. If that fails, the lists remain as they are. */
   async refresh() {
     this.#stop();
     const reading = this.#reading;
@@ -56,7 +56,7 @@ export class Sidebar {
     }
   }
 
-  /** Ends what would read or show later by itself. */
+  /** Cancels what would read or show later. */
   destroy() {
     this.#stop();
   }
@@ -79,7 +79,7 @@ export class Sidebar {
   }
 }
 
-/** Lines under a heading, or a sentence where there are none. */
+/** Lines under a heading, or a text if there are none. */
 class List {
   #items = element('ul', 'side-list');
   #count = element('span', 'side-count');
@@ -98,7 +98,7 @@ class List {
     this.#items.replaceChildren(...lines.map((line) => element('li', 'side-item', line)));
     this.#empty.hidden = lines.length > 0;
     this.#count.textContent = lines.length > 0 ? String(lines.length) : '';
-    // The keyboard goes on where it was.
+    // Keep the keyboard focus at its position.
     if (focused >= 0) lines[Math.min(focused, lines.length - 1)]?.focus();
   }
 }

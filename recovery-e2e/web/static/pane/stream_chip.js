@@ -8,11 +8,11 @@ const STREAM_STATES = {
   'catching-up': 'Catching up',
   live: 'Live',
   stale: 'Out of date',
-  degraded: 'Out of date, pausing',
+  degraded: 'Out of date, will retry',
   offline: 'Offline, reconnecting',
 };
 
-/** The state of a pane's stream, seen and heard. */
+/** The state of a pane's stream, visible and announced. */
 export class StreamChip {
   #label = element('span', 'stream-label');
   el = element('span', 'stream-state', element('span', 'stream-dot'), this.#label);

@@ -1,11 +1,15 @@
 import { element, setAttribute, setText } from './dom.js';
+import { Follow } from './follow.js';
 
 /** @import { Batch, Call, Context } from './calls.js' */
 
 /** Share of an agent's context from which its badge warns. */
 const CONTEXT_WARNING = 0.8;
 
-/** How a call stands, in words. */
+/** Distance from the end of an output, in pixels, within which the view keeps following new lines. */
+const FOLLOW_WITHIN_PX = 8;
+
+/** The labels of the states of a call. */
 export const STATES = { running: 'Running', done: 'Done', failed: 'Failed', interrupted: 'No result' };
 
 /** Calls that run together. */
@@ -15,7 +19,7 @@ export class BatchView {
   #calls = [];
   #Call;
 
-  /** @param {new (parent: Element) => {el: Element, show(call: Call): void}} Call what shows one of them */
+  /** @param {new (parent: Element) => {el: Element, show(call: Call): void}} Call the view of one call */
   constructor(Call = CallView) {
     this.#Call = Call;
   }
@@ -35,13 +39,14 @@ export class BatchView {
   }
 }
 
-/** One call: what it is, how it stands, what it has brought. */
+/** One call: its title, its state and its output. */
 class CallView {
   el = element('div', 'conv-row');
   #name = element('span', 'conv-row-name');
   #state = element('span', 'conv-row-state');
   #preview = element('code', 'conv-row-preview');
   #output = element('pre', '');
+  #follow = new Follow(this.#output, FOLLOW_WITHIN_PX);
   /** @type {AgentView | null} */
   #agent = null;
   /** @type {Call | null} */
@@ -74,18 +79,16 @@ class CallView {
   #showOutput(/** @type {Call} */ { callId, state, output, clipped }) {
     const ended = state === 'done' || state === 'failed';
     if (!ended && output === '') return this.#output.remove();
-    const { scrollHeight, scrollTop, clientHeight } = this.#output;
-    const follow = scrollHeight - scrollTop - clientHeight < 8;
+    if (!ended) this.#follow.beforeChange();
     this.#output.className = ended ? 'tool-output' : 'tool-output-stream';
     setAttribute(this.#output, 'data-call-id', ended ? null : callId);
     setAttribute(this.#output, 'data-clipped', clipped > 0 ? `${clipped} earlier characters are not shown` : null);
     setText(this.#output, output);
     if (!this.#output.parentNode) this.el.append(this.#output);
-    if (follow && !ended) this.#output.scrollTop = this.#output.scrollHeight;
   }
 }
 
-/** The calls that an agent has made, behind a button. They stand open while it works. */
+/** The calls that an agent has made, behind a button. Expanded while the agent runs. */
 class AgentView {
   #toggle = element('button', 'conv-agent-toggle');
   #context = element('span', 'conv-agent-context');
@@ -93,7 +96,7 @@ class AgentView {
   #card = element('div', 'conv-agent', element('div', 'conv-agent-head', this.#toggle, this.#context), this.#steps);
   /** @type {BatchView[]} */
   #batches = [];
-  /** What the person has chosen. @type {boolean | null} */
+  /** The user's choice. @type {boolean | null} */
   #collapsed = null;
 
   /** @param {Element} parent */
@@ -105,7 +108,7 @@ class AgentView {
 
   /** @param {Call} call */
   show({ state, steps, context }) {
-    // An agent that has called nothing yet has a context only, and nothing to open.
+    // An agent without calls yet has only a context, and nothing to expand.
     const contextOnly = steps.length === 0;
     this.#card.dataset.state = state;
     this.#card.dataset.contextOnly = String(contextOnly);

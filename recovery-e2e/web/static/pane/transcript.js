@@ -1,10 +1,11 @@
 import { batchOf, begun, findNewest, freshId, recorded, recordedSteps, withCall, withChunk, withResult } from './calls.js';
+import { RowList } from './row_list.js';
 
 /**
  * @import { Frame, Message } from '../recovery/wire.js'
  * @import { Batch, Call } from './calls.js'
  *
- * What a pane shows, as values: an entry that has changed is another object with the same `id`.
+ * The content of a pane, as values: a changed entry is another object with the same `id`.
  * @typedef {{id: number, kind: 'user', rowId: string | null, text: string}} UserRow
  * @typedef {{id: number, kind: 'text', rowId: string | null, text: string, streaming: boolean}} TextRow
  * @typedef {{id: number, kind: 'notice', rowId: null, text: string, failed: boolean}} Notice
@@ -13,43 +14,61 @@ import { batchOf, begun, findNewest, freshId, recorded, recordedSteps, withCall,
  */
 
 /**
- * The rows of a pane and, below them, the sends that the node has not shown yet. It trusts the order of what it is
- * told: which frames to apply at all is decided by the recovery.
+ * The rows of a pane and, below them, the sends that the node has not shown yet. It relies on the order of the frames;
+ * the recovery decides which frames to apply.
  */
 export class Transcript {
-  /** @type {readonly Row[]} */
-  rows = [];
+  #rows = new RowList();
+  /** A snapshot has replaced all rows since `takeChanged()`. */
+  #replaced = false;
   /** @type {readonly Send[]} */
   sends = [];
 
-  /** The row whose text is being streamed, if there is one. */
-  get live() {
-    return this.rows.find((row) => row.kind === 'text' && row.streaming);
+  get rows() {
+    return this.#rows.all;
   }
 
-  /** Whether a turn will follow from a send that has not been shown; a queued one waits for a turn to end. */
+  /** The row whose text is being streamed, if there is one. */
+  get live() {
+    return this.#rows.live;
+  }
+
+  /**
+   * The rows that were added or changed since the last time, added ones in their order; null after a snapshot, when
+   * any row may have been moved or removed.
+   * @returns {readonly Row[] | null}
+   */
+  takeChanged() {
+    const changed = this.#rows.takeChanged();
+    const replaced = this.#replaced;
+    this.#replaced = false;
+    return replaced ? null : changed;
+  }
+
+  /** Whether a send that has not been shown will start a turn; a queued one waits for the running turn. */
   get sending() {
     return this.sends.some(({ phase }) => phase !== 'queued');
   }
 
   /**
-   * Puts a snapshot in place of every row. A row that stands in both keeps its `id`.
+   * Replaces all rows with a snapshot. A row that is in both keeps its `id`.
    * @param {readonly Message[]} messages
-   * @param {boolean} busy whether a turn runs, after which a queued send will be taken up
+   * @param {boolean} busy whether a turn runs; after it, queued sends are processed
    */
   replace(messages, busy) {
-    const standing = this.rows;
-    this.rows = [];
+    const previous = new Map(this.rows.map((row) => [keyOf(row), row]));
+    this.#rows = new RowList();
+    this.#replaced = true;
     for (const message of messages) this.#read(message);
-    this.rows = this.rows.map((row) => successor(standing, row));
-    // An accepted send that is missing was cut, or its row is on its way in the stream; so with a queued one at rest.
+    this.rows.forEach((_, at) => this.#rows.change(at, (row) => successor(previous.get(keyOf(row)), row)));
+    // A missing accepted send was cut, or its row will arrive in the stream; the same for a queued one if no turn runs.
     this.sends = this.sends.filter(({ phase }) => phase === 'sending' || (phase === 'queued' && busy));
   }
 
   /**
    * Applies one frame.
    * @param {Frame} frame
-   * @returns {boolean} false if it belongs to an agent whose call is not known: nothing has changed then
+   * @returns {boolean} false if it belongs to an agent whose call is unknown; then nothing has changed
    */
   apply(frame) {
     const rowId = frame.row_id ?? null;
@@ -82,9 +101,9 @@ export class Transcript {
     return true;
   }
 
-  /** Nothing is being streamed any more; what has come stays as it is. */
+  /** Ends the streamed row; its text so far remains. */
   endStreaming() {
-    this.rows = this.rows.map((row) => (row.kind === 'text' && row.streaming ? { ...row, streaming: false } : row));
+    this.#rows.changeLive((row) => ({ ...row, streaming: false }));
   }
 
   /** Shows a send at once. @param {string} sendId @param {string} text */
@@ -92,22 +111,22 @@ export class Transcript {
     this.sends = [...this.sends, { id: freshId(), kind: 'send', sendId, text, phase: 'sending' }];
   }
 
-  /** The node has taken a send: it will show it. @param {string} sendId @param {'accepted' | 'queued'} phase */
+  /** The node has accepted a send and will show it. @param {string} sendId @param {'accepted' | 'queued'} phase */
   taken(sendId, phase) {
     this.sends = this.sends.map((send) => (send.sendId === sendId ? { ...send, phase } : send));
   }
 
-  /** No turn runs: a taken send that is not shown had its turn unseen, and was cut. A queued one is still to come. */
+  /** No turn runs: an accepted send that is not shown was cut, its turn unseen. A queued one is still pending. */
   rest() {
     this.sends = this.sends.filter(({ phase }) => phase !== 'accepted');
   }
 
-  /** Removes sends that were shown by the node, or failed. @param {readonly string[]} sendIds */
+  /** Removes sends that the node has shown, or that failed. @param {readonly string[]} sendIds */
   settle(sendIds) {
     this.sends = this.sends.filter(({ sendId }) => !sendIds.includes(sendId));
   }
 
-  /** How many user turns there are from an entry on. @param {number} id */
+  /** The number of user turns from an entry to the end. @param {number} id */
   turnsFrom(id) {
     const from = this.rows.findIndex((row) => row.id === id);
     return from < 0 ? 0 : this.rows.slice(from).filter(({ kind }) => kind === 'user').length;
@@ -136,29 +155,28 @@ export class Transcript {
 
   /** @param {Row} row */
   #add(row) {
-    if (row.kind === 'user') this.rows = this.rows.map(interrupted);
-    this.rows = [...this.rows, row];
+    if (row.kind === 'user') this.#rows.changeRunning(interrupted);
+    this.#rows.add(row);
   }
 
   /**
-   * Changes the text of the streamed row, which begins if it is another than the present one.
+   * Changes the text of the streamed row; starts to stream this row if another one was streamed.
    * @param {string | null} rowId
    * @param {(text: string) => string} change
    */
   #text(rowId, change) {
     if (this.live?.rowId !== rowId) this.#begin(rowId);
-    this.rows = this.rows.map((row) => (row.kind === 'text' && row.streaming ? { ...row, text: change(row.text) } : row));
+    this.#rows.changeLive((row) => ({ ...row, text: change(row.text) }));
   }
 
-  /** Streams this row from here on: a new one, or one that an earlier connection has left. */
+  /** Starts to stream a row: a new one, or one that an earlier connection has left. */
   #begin(/** @type {string | null} */ rowId) {
     this.endStreaming();
-    const left = rowId !== null && this.rows.some((row) => row.kind === 'text' && row.rowId === rowId);
-    if (!left) return this.#add({ id: freshId(), kind: 'text', rowId, text: '', streaming: true });
-    this.rows = this.rows.map((row) => (row.kind === 'text' && row.rowId === rowId ? { ...row, streaming: true } : row));
+    const left = rowId !== null && this.#rows.changeText(rowId, (row) => ({ ...row, streaming: true }));
+    if (!left) this.#add({ id: freshId(), kind: 'text', rowId, text: '', streaming: true });
   }
 
-  /** A frame of a call that the turn's own message has made. @param {Frame} frame */
+  /** A frame of a call of the turn's own message. @param {Frame} frame */
   #ofTurn(frame) {
     if (frame.type === 'tool_pending') {
       this.#add(batchOf(frame.row_id ?? null, (frame.items ?? []).map(begun)));
@@ -168,7 +186,7 @@ export class Transcript {
     return true;
   }
 
-  /** A frame of a call that an agent has made. @param {string} parent @param {Frame} frame */
+  /** A frame of a call of an agent. @param {string} parent @param {Frame} frame */
   #ofAgent(parent, frame) {
     const rowId = frame.row_id ?? null;
     if (this.#find(parent, rowId) === null) return false;
@@ -177,7 +195,7 @@ export class Transcript {
   }
 
   /**
-   * Changes the call that a frame of this tool row is about; one that nothing has announced stands by itself.
+   * Changes the call of this tool row; a call that no frame has announced gets a batch of its own.
    * @param {string} callId
    * @param {string | null} rowId
    * @param {string} name
@@ -188,10 +206,10 @@ export class Transcript {
     if (found === null) return this.#add(batchOf(null, [change({ ...begun({ call_id: callId, name }), rowId })]));
     const { entry, at, call } = found;
     const next = { ...change(call), rowId: rowId ?? call.rowId };
-    this.rows = this.rows.map((row, index) => (index === entry && row.kind === 'batch' ? withCall(row, at, next) : row));
+    this.#rows.change(entry, (row) => (row.kind === 'batch' ? withCall(row, at, next) : row));
   }
 
-  /** The newest call of this id, unless it is that of another tool row: then the id has been used again. */
+  /** The newest call of this id; null if it belongs to another tool row: then the id was used again. */
   #find(/** @type {string} */ callId, /** @type {string | null} */ rowId) {
     const found = findNewest(this.rows, callId);
     const free = found !== null && (rowId === null || found.call.rowId === null || found.call.rowId === rowId);
@@ -234,27 +252,31 @@ function withStep(agent, frame) {
   return { ...agent, steps };
 }
 
-/** A row from before a user turn: what has not answered by then never will. @param {Row} row @returns {Row} */
+/** A row before a user turn: a call without a result by then will never get one. @param {Row} row @returns {Row} */
 function interrupted(row) {
   if (row.kind !== 'batch' || !row.calls.some(({ state }) => state === 'running')) return row;
   const settle = (/** @type {Call} */ call) => /** @type {Call} */ ({ ...call, state: 'interrupted' });
   return { ...row, calls: row.calls.map((call) => (call.state === 'running' ? settle(call) : call)) };
 }
 
+/** The key that a row of a snapshot shares with the same row on screen. @param {Row} row */
+function keyOf({ kind, rowId }) {
+  return `${kind} ${rowId}`;
+}
+
 /**
- * The row of a snapshot, under the `id` of the same row on screen.
- * @param {readonly Row[]} standing
+ * A row of a snapshot, with the `id` of the same row on screen.
+ * @param {Row | undefined} old
  * @param {Row} row
  * @returns {Row}
  */
-function successor(standing, row) {
-  const old = standing.find(({ kind, rowId }) => kind === row.kind && rowId === row.rowId);
+function successor(old, row) {
   if (!old || row.rowId === null) return row;
   return old.kind === 'batch' && row.kind === 'batch' ? keepingProgress(old, row) : { ...row, id: old.id };
 }
 
 /**
- * A batch of a snapshot, which holds nothing of the calls that still run: what has been seen of them stays.
+ * A batch of a snapshot, which contains no output of running calls: what was seen of them is kept.
  * @param {Batch} old
  * @param {Batch} batch
  * @returns {Batch}

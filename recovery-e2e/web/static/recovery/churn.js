@@ -1,8 +1,8 @@
 import { CHURN_LIMIT, CHURN_WINDOW_MS, DEGRADED_CAP_MS, DEGRADED_MS, DEGRADED_RESET_MS } from './timing.js';
 
 /**
- * The limit on what truncated replays may cost. A node whose ring is too small, or that restarts again and again,
- * truncates every connection, and each reload would bring the next one. Times are milliseconds of any one clock.
+ * A limit on the reloads after truncated replays. A node whose ring is too small, or that restarts repeatedly,
+ * truncates every connection, so that each reload would cause the next one. Times are milliseconds of one clock.
  */
 export class Churn {
   /** @type {number[]} */
@@ -13,7 +13,7 @@ export class Churn {
   /**
    * Counts one truncation.
    * @param {number} now
-   * @returns {number} how long no reload may start, 0 while the limit is not reached
+   * @returns {number} the time until a reload may start, 0 below the limit
    */
   count(now) {
     this.#truncations = [...this.#truncations.filter((at) => now - at < CHURN_WINDOW_MS), now];

@@ -9,7 +9,7 @@ import { Truncation } from './truncation.js';
  * @import { Policy } from './history.js'
  * @import { Frame, Snapshot } from './wire.js'
  *
- * The pane that is being recovered: it paints, and says what recovery must not disturb.
+ * The pane that is being recovered: it paints, and reports what recovery must not disturb.
  * @typedef {{
  *   render(snapshot: Snapshot): void, paint(frame: Frame): void, passOver(frame: Frame): void,
  *   rested(): void, liveRefs(): number, endRefs(): void, sending(): boolean, changed(): void,
@@ -19,10 +19,10 @@ import { Truncation } from './truncation.js';
 const RUNNING = new Set(['thinking', 'running']);
 const AT_REST = new Set(['idle', 'error']);
 
-/** Keeps one pane true to its workstream: the concerns of recovery, and what they do to each other. */
+/** Keeps one pane consistent with its workstream: connects stream, history, handoff and truncation. */
 export class Recovery {
   #turn = 'idle';
-  /** The connection's replay has ended: what comes now is live. */
+  /** The replay of this connection has ended: later frames are live. */
   #caughtUp = false;
   #token = new HandoffToken();
   #path;
@@ -62,21 +62,21 @@ export class Recovery {
   }
 
   /**
-   * A turn runs, or a message was sent whose turn has not been seen. The second closes the gate of the rows, but no
-   * way to heal: the frame that would end it may be just what was lost.
+   * A turn runs, or a message was sent whose turn has not been seen. The second closes the gate of the rows, but
+   * blocks no refetch: the frame that would end it may be the one that was lost.
    */
   get busy() {
     return this.#running || this.#pane.sending();
   }
 
-  /** Whether the pane is out of date and nothing is under way, or expected, that would heal it by itself. */
+  /** Whether the pane is out of date and no refetch is in flight or scheduled: the user has to act. */
   get needsPerson() {
     if (this.#repair.active) return this.#repair.exhausted;
     if (this.#truncation.degraded) return true;
     return this.streamState === 'stale' && this.#history.latch && !this.#history.retryArmed && !this.#running;
   }
 
-  /** Whether the pane is being brought up to date at this moment. */
+  /** Whether a load or a refetch is in flight. */
   get reloading() {
     return this.#history.loading || this.#history.refetching;
   }
@@ -109,28 +109,28 @@ export class Recovery {
     });
   }
 
-  /** Loads the history and then opens the stream, from scratch. During a repair: its next attempt, now. */
+  /** Loads the history, then opens a new stream. During a repair: starts its next attempt now. */
   async connect() {
     if (this.#repair.active) return this.#repair.try();
     this.#truncation.clear();
-    // Whatever streamed has no successor on the next connection; a ref left behind would block every later heal.
+    // A streamed row does not continue on the next connection; a leftover ref would block every later refetch.
     this.#pane.endRefs();
     await this.#reload();
   }
 
-  /** Closes the stream, and ends what would open it. A refetch in flight goes on, and will be declined. */
+  /** Closes the stream and cancels what would open it. A refetch in flight continues; its snapshot will be declined. */
   disconnect() {
     if (this.#history.loading) this.#history.cancel();
     this.#repair.cancel();
     this.#stream.close();
   }
 
-  /** Opens a new stream in place of the present one, from its cursor; a load or a repair will open one by itself. */
+  /** Replaces the stream with a new one, from its cursor. A no-op during a load or a repair: either one opens a stream. */
   redial() {
     if (!this.#repair.active && !this.#history.loading) this.#stream.open();
   }
 
-  /** Ends everything. Whatever is still in flight then changes nothing. */
+  /** Stops everything. Requests still in flight change nothing. */
   destroy() {
     this.#history.cancel();
     this.#repair.cancel();
@@ -149,7 +149,7 @@ export class Recovery {
     const load = this.#history.load();
     this.#pane.changed();
     if ((await load) === 'superseded') return;
-    // Also without a snapshot: the node answers a connection that proves none with a `clear_ui`, and so a refetch.
+    // Also without a snapshot: to a connection without a token the node sends `clear_ui`, which starts a refetch.
     this.#stream.open();
   }
 
@@ -168,7 +168,7 @@ export class Recovery {
   #render(snapshot) {
     this.#pane.render(snapshot);
     this.#truncation.clear();
-    // Only a load stands at the beginning of a connection; beside an open one, cursor and token are the stream's.
+    // Only a load precedes a connection; beside an open one, cursor and token belong to the stream.
     if (this.#stream.readyState !== null) return;
     this.#stream.cursor = snapshot.cursor;
     this.#token.arm(snapshot.handoff_token);
@@ -209,7 +209,7 @@ export class Recovery {
     this.#pane.changed();
   }
 
-  /** The idle edge. Before the replay has ended, a state is that of the registration and not yet news. */
+  /** The idle edge. Before the replay has ended, a state is the initial one of the connection, not a change. */
   #rest() {
     if (!this.#caughtUp || !AT_REST.has(this.#turn)) return;
     this.#pane.rested();

@@ -1,7 +1,7 @@
 /**
  * The cursor after an id has been seen. Ids are `<epoch>-<seq>`: within an epoch only a larger counter moves the
- * cursor, so that a late frame never takes it back; another epoch replaces it, since counters of different epochs
- * cannot be compared. An id of any other form is kept as it came: only the node may judge it.
+ * cursor, so that a late frame never moves it back; another epoch replaces it, since counters of different epochs
+ * cannot be compared. An id of any other form is kept unchanged: only the node can interpret it.
  *
  * @param {string | null} cursor
  * @param {string} seen

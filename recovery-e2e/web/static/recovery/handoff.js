@@ -1,16 +1,16 @@
 import { REPAIR_ATTEMPTS, REPAIR_BACKOFF_MS, REPAIR_JITTER_MS, jittered } from './timing.js';
 
-/** The proof that a rendered snapshot and the next connection meet without a gap. It is good for one connection. */
+/** The handoff token: proves that no gap is between a rendered snapshot and the next connection. Valid once. */
 export class HandoffToken {
   /** @type {string | null} */
   #token = null;
 
-  /** Keeps the proof of the snapshot on screen. @param {string | null} token */
+  /** Keeps the token of the snapshot on screen. @param {string | null} token */
   arm(token) {
     this.#token = token;
   }
 
-  /** Hands the proof to the connection being opened, and forgets it. */
+  /** Returns the token for the connection being opened, and clears it. */
   take() {
     const token = this.#token;
     this.#token = null;
@@ -19,20 +19,20 @@ export class HandoffToken {
 }
 
 /**
- * The way back after the node refused to continue (`history_resync`): reload the history until one renders, with a
- * budget, and then leave it to the person. While it is active no stream may open: it would be refused again.
+ * The repair after the node refused to continue (`history_resync`): reloads the history until a snapshot renders, up to
+ * a number of attempts, then waits for the user. While it is active no stream may open: it would be refused again.
  */
 export class HandoffRepair {
   /** @type {'none' | 'trying' | 'waiting' | 'exhausted'} */
   phase = 'none';
   #failures = 0;
-  /** Tells the attempt that counts from those that were cancelled. */
+  /** Distinguishes the current attempt from cancelled ones. */
   #runs = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   #on;
 
-  /** @param {{attempt(): Promise<boolean>, repaired(): void, changed(): void}} on `attempt` tells if it rendered */
+  /** @param {{attempt(): Promise<boolean>, repaired(): void, changed(): void}} on `attempt` resolves to true if it rendered */
   constructor(on) {
     this.#on = on;
   }
@@ -41,19 +41,19 @@ export class HandoffRepair {
     return this.phase !== 'none';
   }
 
-  /** Whether the automatic attempts are used up, also while one that a person asked for is under way. */
+  /** Whether the automatic attempts are used up; also during an attempt that the user started. */
   get exhausted() {
     return this.active && this.#failures >= REPAIR_ATTEMPTS;
   }
 
-  /** Starts the automatic attempts; a repair under way goes on as it is. */
+  /** Starts the automatic attempts; a no-op during a repair. */
   begin() {
     if (this.active) return;
     this.#failures = 0;
     void this.try();
   }
 
-  /** Makes one attempt now, unless one is under way. */
+  /** Starts one attempt now, unless one is in flight. */
   async try() {
     if (this.phase === 'trying') return;
     this.#disarm();
@@ -85,7 +85,7 @@ export class HandoffRepair {
     this.#on.changed();
   }
 
-  /** A hidden page spends no budget: its attempt waits until the page is shown. */
+  /** A hidden page uses no attempts: the next one waits until the page is visible. */
   #due = () => {
     if (document.visibilityState !== 'hidden') void this.try();
     else document.addEventListener('visibilitychange', this.#due, { once: true });

@@ -13,7 +13,7 @@ import { parseSnapshot } from './wire.js';
  *   liveRefs(): number, running(): boolean, changed(): void,
  * }} View
  *
- * What a kind of pane makes of the frames that come during a refetch, and of the snapshot that ends it.
+ * How a kind of pane handles the frames that arrive during a refetch, and the snapshot that ends it.
  * @typedef {{
  *   readonly queued: number | null,
  *   begin(): void, arrive(frame: Frame): boolean, end(rendered: boolean): {voided: Frame[], kept: Frame[]},
@@ -22,17 +22,17 @@ import { parseSnapshot } from './wire.js';
  */
 
 /**
- * The reads of one workstream's history, and the truth of what is on screen. The latch is set while the rows shown
- * are known to be out of date; only a rendered snapshot clears it. Two kinds of read: a *load*, while no stream is
- * open, and a *refetch* beside an open one, whose frames are the matter of the pane's policy.
+ * The reads of one workstream's history, and whether the rows on screen are current. The latch is set while they are
+ * known to be out of date; only a rendered snapshot clears it. Two kinds of read: a *load*, while no stream is open,
+ * and a *refetch* beside an open one, whose frames the pane's policy handles.
  */
 export class History {
   latch = false;
-  /** The refetch under way; `rested` tells that a turn ended meanwhile. @type {{rested: boolean} | null} */
+  /** The refetch in flight; `rested`: a turn has ended since it was sent. @type {{rested: boolean} | null} */
   #refetching = null;
-  /** Rises with each read: an older one that answers late must change nothing. */
+  /** Incremented by each read: an older read whose response is late must change nothing. */
   #loadToken = 0;
-  /** The token of the load under way; any other read makes it void. */
+  /** The token of the load in flight; any newer read invalidates it. */
   #loading = -1;
   /** @type {AbortController | null} */
   #inFlight = null;
@@ -62,7 +62,7 @@ export class History {
     return this.#refetching !== null;
   }
 
-  /** Whether a load is under way, which will end in an open stream. */
+  /** Whether a load is in flight; it ends in an open stream. */
   get loading() {
     return this.#loading === this.#loadToken;
   }
@@ -71,13 +71,13 @@ export class History {
     return this.#retryTimer !== null;
   }
 
-  /** A frame of a row: kept by the policy, passed over if its row is already complete, painted otherwise. */
+  /** Handles a frame of a row: queued by the policy, skipped if its row is already complete, else painted. */
   accept(/** @type {Frame} */ frame) {
     if (!this.#policy.arrive(frame)) this.#show(frame);
   }
 
   /**
-   * Reads and renders while no stream is open. A load that fails leaves every row as it is.
+   * Reads and renders while no stream is open. A load that fails changes no row.
    * @returns {Promise<'rendered' | 'failed' | 'superseded'>}
    */
   async load() {
@@ -92,23 +92,23 @@ export class History {
     return 'rendered';
   }
 
-  /** The rows on screen were cut: they stay, gated, until the snapshot that replaces them is rendered. */
+  /** The rows on screen were cut: they remain, gated, until a snapshot replaces them. */
   invalidate() {
     this.latch = true;
     void this.#refetch(true);
   }
 
-  /** The end of a turn: the chance of a pane whose refetch and retry have both failed. */
+  /** The end of a turn: starts a refetch where the last one and its retry have both failed. */
   idleEdge() {
     if (this.#refetching !== null) this.#refetching.rested = true;
     if (!this.#mayHeal()) return;
-    // One microtask later, when everything else that this edge causes has happened.
+    // One microtask later, after everything else that this edge causes.
     queueMicrotask(() => {
       if (this.#mayHeal()) void this.#refetch(true);
     });
   }
 
-  /** Makes every read under way void. */
+  /** Invalidates every read in flight. */
   cancel() {
     this.#loadToken += 1;
     this.#inFlight?.abort();
@@ -125,7 +125,7 @@ export class History {
     this.#view.changed();
     const snapshot = await this.#read();
     if (token !== this.#loadToken) return;
-    // A connection that fell or was redialled since may have missed, or replayed, what the snapshot holds.
+    // A connection that was lost or redialled since may have missed, or replayed, what the snapshot contains.
     const fits = this.#stream.readyState === EventSource.OPEN && this.#stream.generation === generation;
     if (snapshot !== null && fits && this.#policy.admits(snapshot)) {
       this.#render(snapshot);
@@ -133,7 +133,7 @@ export class History {
     } else {
       this.#release(false);
       if (earnsRetry) this.#armRetry();
-      // The edge that fell into this read could not heal, and no other need come.
+      // The idle edge during this read could not start a refetch, and there may be no later one.
       if (refetch.rested) this.idleEdge();
     }
     this.#view.changed();
@@ -166,7 +166,7 @@ export class History {
     this.#disarmRetry();
   }
 
-  /** The refetch is over: what the policy has kept goes its way, in order. @param {boolean} rendered */
+  /** The refetch has ended: the frames that the policy has queued are applied, in order. @param {boolean} rendered */
   #release(rendered) {
     this.#refetching = null;
     const { voided, kept } = this.#policy.end(rendered);
@@ -179,7 +179,7 @@ export class History {
     else this.#view.paint(frame);
   }
 
-  /** One retry, which any newer read disarms. Its own failure arms no other: then the next idle edge heals. */
+  /** One retry; any newer read disarms it. If it fails too, the next idle edge starts a refetch. */
   #armRetry() {
     this.#retryTimer = setTimeout(() => {
       this.#retryTimer = null;
@@ -194,7 +194,7 @@ export class History {
     this.#retryTimer = null;
   }
 
-  /** A row that is being streamed would be lost to a render, and a refetch under way already brings one. */
+  /** A render would lose a row that is being streamed; and a refetch in flight already leads to a render. */
   #mayHeal() {
     return this.latch && this.#refetching === null && this.#view.liveRefs() === 0 && this.#policy.calm;
   }

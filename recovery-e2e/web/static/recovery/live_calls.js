@@ -3,18 +3,18 @@ import { rowOf, rowsOf } from './rows.js';
 /** @import { Frame, Snapshot } from './wire.js' */
 
 /**
- * The policy of a pane that paints what comes also during a refetch. A snapshot that would take back what a person
- * has seen is declined: one that comes while a call runs, and one without a row that was painted since it was asked
- * for. Which calls run is told by their frames alone: a call that a crash has left open looks the same on screen.
+ * The policy of a pane that keeps painting during a refetch. A snapshot that would remove what the user has seen is
+ * declined: one that arrives while a call runs, and one without a row that was painted since the request was sent.
+ * Only frames decide which calls run: on screen, a call that a crash has left open looks like a running one.
  */
 export class LiveCalls {
-  /** They outlive a connection: the next one replays their results, or tells that the turn is over. */
+  /** Ids of running calls. Kept across connections: the next one replays their results, or reports the end of the turn. */
   #calls = new Set();
   /** Rows of the frames since the refetch was sent. */
   #painted = new Set();
   queued = null;
 
-  /** Whether no call runs. */
+  /** Whether no call is running. */
   get calm() {
     return this.#calls.size === 0;
   }
@@ -24,7 +24,7 @@ export class LiveCalls {
     this.#painted.clear();
   }
 
-  /** A frame has come, whether it will be painted or not. @param {Frame} frame @returns {boolean} it never waits */
+  /** A frame has arrived, painted or not. @param {Frame} frame @returns {boolean} false: it is never queued */
   arrive(frame) {
     if (frame.type === 'tool_pending') for (const { call_id } of frame.items ?? []) this.#calls.add(call_id);
     if (frame.type === 'tool_result') this.#calls.delete(frame.call_id);
@@ -33,12 +33,12 @@ export class LiveCalls {
     return false;
   }
 
-  /** The refetch is over, and nothing has waited for it. */
+  /** The refetch has ended; no frame was queued. */
   end() {
     return { voided: [], kept: [] };
   }
 
-  /** No turn runs: a result that has not come was lost. */
+  /** No turn runs: a missing result was lost. */
   rest() {
     this.#calls.clear();
   }

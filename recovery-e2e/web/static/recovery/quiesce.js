@@ -1,13 +1,12 @@
 /** @import { Frame } from './wire.js' */
 
 /**
- * The policy of a pane that keeps still during a refetch: what comes waits for the snapshot, which then may replace
- * every row.
+ * The policy of a pane that queues all frames during a refetch, so that the snapshot may replace every row.
  */
 export class Quiesce {
   /** @type {Frame[] | null} */
   #frames = null;
-  /** How many of them came before the newest cut. */
+  /** How many of them arrived before the newest cut. */
   #cut = 0;
   calm = true;
 
@@ -15,19 +14,19 @@ export class Quiesce {
     return this.#frames?.length ?? null;
   }
 
-  /** A refetch is sent. What waited for a superseded one came before this cut: its snapshot holds it, or it was cut. */
+  /** A refetch is sent. Frames queued for a superseded one precede this cut: they are in its snapshot, or were cut. */
   begin() {
     this.#frames ??= [];
     this.#cut = this.#frames.length;
   }
 
-  /** A frame has come. @param {Frame} frame @returns {boolean} whether it waits */
+  /** A frame has arrived. @param {Frame} frame @returns {boolean} whether it is queued */
   arrive(frame) {
     this.#frames?.push(frame);
     return this.#frames !== null;
   }
 
-  /** The refetch is over. @param {boolean} rendered */
+  /** The refetch has ended. @param {boolean} rendered */
   end(rendered) {
     const frames = this.#frames ?? [];
     const cut = rendered ? this.#cut : 0;

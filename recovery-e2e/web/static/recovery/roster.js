@@ -10,8 +10,8 @@
  */
 
 /**
- * The roster after a frame; the same one where the frame changes nothing. A snapshot is all there is, so that what it
- * does not hold is gone. Only a creation adds: news of a workstream that is not known is late, and its end was told.
+ * The roster after a frame; the same object if the frame changes nothing. A snapshot is complete: what it does not
+ * contain is removed. Only `ws_created` adds: any other frame of an unknown workstream is late, after its `ws_closed`.
  *
  * @param {Roster} roster
  * @param {RosterFrame} frame

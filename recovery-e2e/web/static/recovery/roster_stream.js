@@ -8,21 +8,21 @@ import { parseFrame } from './wire.js';
 
 const PATH = '/v1/api/events/global';
 
-/** What a cursor from before them asks for is either lost or in the snapshot that they bring. */
+/** Frames that end the cursor: what follows it is either lost or in the snapshot that comes with them. */
 const CURSOR_ENDS = new Set(['replay_truncated', 'node_snapshot']);
 
 /**
- * The transport of the global lane. A page has one, and comes back to it: unlike a pane's it stays open while the page
- * is hidden. A source that the browser gave up is opened anew when the page is shown or focused, or a while later.
+ * The transport of the global lane, one for each page. Unlike a pane's it stays open while the page is hidden. A source
+ * that the browser gave up is reopened when the page is shown or focused, or after a wait.
  */
 export class RosterStream {
-  /** What a new source asks to resume from. Only the node may read it. @type {string | null} */
+  /** Where a new source resumes. Opaque to the client. @type {string | null} */
   #cursor = null;
   /** @type {EventSource | null} */
   #source = null;
-  /** The connection's replay has ended: what comes now is live. */
+  /** The replay of this connection has ended: later frames are live. */
   #caughtUp = false;
-  /** How often connections have failed since one last opened. */
+  /** How many connections have failed since the last one that opened. */
   #failures = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #redialTimer;
@@ -41,7 +41,7 @@ export class RosterStream {
     return this.#failures === 0 ? 'connecting' : 'offline';
   }
 
-  /** Opens a source in place of any other. */
+  /** Replaces the source with a new one. */
   open() {
     clearTimeout(this.#redialTimer);
     this.#source?.close();
@@ -55,7 +55,7 @@ export class RosterStream {
       this.#on.changed();
     };
     source.onmessage = ({ data, lastEventId }) => {
-      // A frame without an id repeats the last one of its source, also after a redial that has left that one behind.
+      // A frame without an id repeats the last one of its source, even after a redial from an older cursor.
       if (lastEventId !== inherited) this.#cursor = inherited = lastEventId;
       const frame = parseFrame(data);
       if (frame) this.#frame(/** @type {RosterFrame} */ (frame));
@@ -70,7 +70,7 @@ export class RosterStream {
     this.#on.changed();
   }
 
-  /** The person is not signed in any more: whoever signs in next has not seen what the cursor stands for. */
+  /** The user is signed out: the next user has not seen the frames before the cursor. */
   forget() {
     this.#cursor = null;
   }
@@ -83,7 +83,7 @@ export class RosterStream {
     this.#on.changed();
   }
 
-  /** A change is lost, and only a snapshot can tell which: the connection is given up, as one that failed. */
+  /** A change was lost, and only a snapshot contains it: the connection is closed and counted as failed. */
   #unreadable() {
     this.#cursor = null;
     this.#failures += 1;

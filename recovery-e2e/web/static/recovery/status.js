@@ -1,5 +1,5 @@
 /**
- * The state of a pane's stream, as a person sees it.
+ * The state of a pane's stream, as shown to the user.
  * @typedef {'connecting' | 'catching-up' | 'live' | 'stale' | 'degraded' | 'offline'} StreamState
  */
 

@@ -5,19 +5,19 @@ import { parseFrame } from './wire.js';
 /** @import { Frame } from './wire.js' */
 
 /**
- * The transport of one lane: an EventSource, the cursor of what it brought, and the number of times it opened.
- * It closes while the page is hidden and comes back when it is shown. It knows nothing of rows.
+ * The transport of one lane: an EventSource, the cursor of its newest frame, and the number of times it opened.
+ * It closes while the page is hidden and reopens when it is shown. It does not interpret rows.
  */
 export class Stream {
   /** Id of the newest frame seen, which a later connection resumes from. @type {string | null} */
   cursor = null;
-  /** Rises each time a connection opens, native redials included: what was dispatched before belongs to another. */
+  /** Incremented when a connection opens, native redials included: a request sent earlier belongs to another connection. */
   generation = 0;
   /** @type {EventSource | null} */
   #source = null;
   /** Last id that this source's frames carried; an id-less frame repeats it. */
   #inherited = '';
-  /** The page was hidden while a connection stood or was wanted. */
+  /** The page was hidden while a connection was open or wanted. */
   #resume = false;
   #failures = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -26,7 +26,7 @@ export class Stream {
   #on;
 
   /**
-   * @param {() => string} url asked anew for each connection
+   * @param {() => string} url called for each connection
    * @param {{opened(): void, frame(frame: Frame): void, dropped(): void, changed(): void}} on
    */
   constructor(url, on) {
@@ -40,12 +40,12 @@ export class Stream {
     return this.#source === null ? null : /** @type {0 | 1 | 2} */ (this.#source.readyState);
   }
 
-  /** Whether connections have failed since one last opened. */
+  /** Whether a connection has failed since the last one that opened. */
   get failing() {
     return this.#failures > 0;
   }
 
-  /** Opens a connection in place of any other; on a hidden page, as soon as it is shown. */
+  /** Replaces the connection with a new one; on a hidden page, as soon as it is shown. */
   open() {
     this.#drop();
     this.#resume = document.visibilityState === 'hidden';
@@ -59,7 +59,7 @@ export class Stream {
       this.#on.opened();
     };
     source.onmessage = (message) => {
-      // Before parsing: a frame that cannot be read was still delivered, and must not be asked for again.
+      // Before parsing: an invalid frame was still delivered, and must not be requested again.
       this.#capture(message.lastEventId);
       const frame = parseFrame(message.data);
       if (frame) this.#on.frame(frame);
@@ -73,7 +73,7 @@ export class Stream {
     this.#on.changed();
   }
 
-  /** Closes the connection and forgets that one was wanted. */
+  /** Closes the connection; none is opened when the page is shown. */
   close() {
     this.#drop();
     this.#resume = false;
@@ -97,7 +97,7 @@ export class Stream {
 
   /** @param {string} id */
   #capture(id) {
-    // A repeated id is an inherited one. After a truncation it may be of an epoch that the cursor has left.
+    // A repeated id is an inherited one. After a truncation it may be of an older epoch than the cursor.
     if (id === '' || id === this.#inherited) return;
     this.#inherited = id;
     this.cursor = advance(this.cursor, id);

@@ -2,25 +2,25 @@ import { Churn } from './churn.js';
 import { TRUNCATED_JITTER_MS, jittered } from './timing.js';
 
 /**
- * What a truncated replay asks for: one reload of the history. It waits for the end of a running turn, whose frames
- * still arrive live; otherwise it is spread, since a restart truncates every pane at once. Each envelope that asks for
- * one counts as churn, and too much of that makes it wait for a cooldown.
+ * The one reload of the history after a truncated replay. It waits for the end of a running turn, whose frames
+ * still arrive live; otherwise it has a random delay, since a restart truncates every pane at once. Each
+ * `replay_truncated` counts as churn, and beyond a limit the reload waits for a cooldown.
  */
 export class Truncation {
   /**
-   * The cursor that could not be replayed. Until a render, connections present it and not the newer one: a reload
-   * that fails then draws the envelope again, and with it the next reload. @type {string | null}
+   * The cursor that could not be replayed. Until a render, connections present it and not the newer one: after a
+   * failed reload the node then sends the envelope again, which schedules the next reload. @type {string | null}
    */
   from = null;
   #deferred = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   #churn = new Churn();
-  /** No reload starts earlier; it outlives the connection, whose successor draws the envelope again. */
+  /** No reload starts earlier. Kept across connections: the next one gets the envelope again. */
   #cooldownEnds = -Infinity;
   #on;
 
-  /** @param {{running(): boolean, reload(): void}} on whether a turn runs, and what to do at last */
+  /** @param {{running(): boolean, reload(): void}} on whether a turn runs, and what reloads */
   constructor(on) {
     this.#on = on;
   }
@@ -30,7 +30,7 @@ export class Truncation {
     return this.#timer !== undefined && performance.now() < this.#cooldownEnds;
   }
 
-  /** A `replay_truncated` has come. The oldest cursor wins: the gap begins there. @param {string | null} cursor */
+  /** A `replay_truncated` has arrived. The oldest cursor is kept: the gap begins there. @param {string | null} cursor */
   envelope(cursor) {
     this.from ??= cursor;
     if (this.#deferred || this.#timer !== undefined) return;
@@ -40,7 +40,7 @@ export class Truncation {
     else this.#schedule(jittered(0, TRUNCATED_JITTER_MS));
   }
 
-  /** The turn is over. Returns whether a deferred reload took this edge. */
+  /** The turn has ended. Returns whether a deferred reload has used this edge. */
   idleEdge() {
     if (!this.#deferred) return false;
     this.#deferred = false;
@@ -48,20 +48,20 @@ export class Truncation {
     return true;
   }
 
-  /** The transport is gone; the next one draws the envelope again. */
+  /** The connection was lost; the next one gets the envelope again. */
   transportDropped() {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#deferred = false;
   }
 
-  /** A snapshot was rendered: nothing is missing any more. */
+  /** A snapshot was rendered: the gap is closed. */
   clear() {
     this.transportDropped();
     this.from = null;
   }
 
-  /** @param {number} waitMs a cooldown makes it longer */
+  /** @param {number} waitMs at least; a cooldown extends it */
   #schedule(waitMs) {
     const untilMs = Math.max(waitMs, this.#cooldownEnds - performance.now());
     if (untilMs === 0) this.#on.reload();
@@ -70,7 +70,7 @@ export class Truncation {
 
   #due = () => {
     this.#timer = undefined;
-    // A turn that has begun meanwhile is not torn from its stream: its end is the next chance.
+    // A turn that has begun meanwhile keeps its stream; the reload waits for its end.
     if (this.#on.running()) this.#deferred = true;
     else this.#on.reload();
   };

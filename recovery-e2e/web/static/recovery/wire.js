@@ -1,5 +1,5 @@
 /**
- * What the node says: the frames of a pane's lane, and its history.
+ * What the node sends: the frames of a pane's lane, and its history.
  *
  * @typedef {{call_id: string, name: string, header?: string, preview?: string}} Item a call that begins to run
  * @typedef {{
@@ -18,7 +18,7 @@
  */
 
 /**
- * One frame from the text of an event, or null if it is none. A malformed frame costs itself only, never the stream.
+ * One frame from the data of an event, or null if it is invalid. An invalid frame is dropped; the stream continues.
  * @param {string} data
  * @returns {Frame | null}
  */
@@ -32,7 +32,7 @@ export function parseFrame(data) {
 }
 
 /**
- * A history answer, checked as far as a render relies on it.
+ * A history response, with the fields checked that a render relies on.
  * @param {any} payload
  * @returns {Snapshot}
  */

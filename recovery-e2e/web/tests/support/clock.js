@@ -1,11 +1,11 @@
-/** Time that passes only when it is told to: the page's timers, and `performance.now()`. */
+/** A manual clock: the page's timers and `performance.now()` move only with `advance()`. */
 export class Clock {
   now = 0;
   #timers = new Map();
   #lastId = 0;
   #originals = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
 
-  /** Puts this clock in place of the process's own until the test has ended. */
+  /** Replaces the process's clock until the end of the test. */
   static install(test) {
     const clock = new Clock();
     globalThis.setTimeout = (run, delay = 0) => clock.#set(run, delay);
@@ -29,7 +29,7 @@ export class Clock {
     return this.#timers.size === 0 ? null : Math.min(...[...this.#timers.values()].map(({ at }) => at));
   }
 
-  /** Lets time pass; what falls due runs in order, and what it causes is done before the next. */
+  /** Lets time pass; due timers run in order, each with its promises settled before the next. */
   async advance(ms) {
     const end = this.now + ms;
     for (let next; (next = this.next) !== null && next <= end; ) {
@@ -49,7 +49,7 @@ export class Clock {
   }
 }
 
-/** Resolves when everything that promises have caused is done. */
+/** Resolves when all promise callbacks have run. */
 export function settle() {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,9 +1,9 @@
 /**
- * A node small enough to be plainly right: one workstream, what it has stored, what its ring can replay, and the
- * answers of the protocol's table. Nothing happens in it by itself.
+ * A minimal node: one workstream, its stored rows, its ring, and the answers of the protocol's table. It does nothing
+ * by itself.
  */
 export class FakeNode {
-  /** What is stored. */
+  /** The stored rows. */
   rows = [];
   state = 'idle';
   connections = new Set();
@@ -12,9 +12,9 @@ export class FakeNode {
   #ring = [];
   #head = 0;
   #names = 0;
-  /** The row that streams, which is stored at its end. */
+  /** The row that is being streamed; stored at its end. */
   #live = null;
-  /** What remains of the running turn. */
+  /** The remaining steps of the running turn. */
   #script = [];
 
   constructor() {
@@ -33,7 +33,7 @@ export class FakeNode {
     return structuredClone({ messages: this.rows, cursor: null, handoff_token: this.token });
   }
 
-  /** The process dies and another one starts: memory is lost, connections break, what is stored stays. */
+  /** The process dies and another one starts: memory is lost, connections break, stored rows remain. */
   restart() {
     this.#epoch += 1;
     this.#revision = 0;
@@ -45,12 +45,12 @@ export class FakeNode {
     for (const connection of this.connections) connection.broken();
   }
 
-  /** Lets go of the oldest events. */
+  /** Evicts the oldest events. */
   evict(count) {
     this.#ring.splice(0, count);
   }
 
-  /** Admits a user row and starts its turn, which `step` then brings to its end. */
+  /** Admits a user row and starts its turn, which `step` then runs. */
   begin(text, sendIds, calls) {
     const row = { role: 'user', content: text, row_id: this.#name(), client_send_ids: sendIds };
     this.#admit(row);
@@ -62,7 +62,7 @@ export class FakeNode {
     this.#script = [...asks, ...answers, ...end];
   }
 
-  /** The next thing that the running turn does. */
+  /** Runs the next step of the turn. */
   step() {
     this.#script.shift()?.();
   }
@@ -75,7 +75,7 @@ export class FakeNode {
     this.#publish({ type: 'clear_ui', reason: 'rewind' });
   }
 
-  /** Tells every pane to read the history again. */
+  /** Makes every pane read the history again. */
   resync() {
     this.#publish({ type: 'history_resync', reason: 'commit_failed' });
   }
@@ -159,7 +159,7 @@ export class FakeNode {
     for (const connection of this.connections) connection.push(frame);
   }
 
-  /** Row names are never used again, also not by the next process. */
+  /** Row ids are unique, also across restarts. */
   #name() {
     this.#names += 1;
     return `r${this.#names}`;

@@ -1,16 +1,16 @@
 /**
- * What a page gives the client: visibility, event sources and requests. Frames and answers wait until they are let
- * through, so that a test can put them in any order that a network allows.
+ * The parts of a page that the client uses: visibility, event sources and requests. Frames and responses wait until a
+ * test delivers them, in any order that a network allows.
  */
 export class FakePage {
   visibilityState = 'visible';
   /** Event sources that are not closed. */
   sources = [];
-  /** Requests that have no answer yet. */
+  /** Requests without a response yet. */
   requests = [];
   #listeners = [];
 
-  /** Puts this page in place of the process's globals until the test has ended. */
+  /** Replaces the process's globals with this page until the end of the test. */
   static install(test, node) {
     const page = new FakePage();
     page.node = node;
@@ -44,26 +44,26 @@ export class FakePage {
     this.#listeners = this.#listeners.filter(([of, known]) => of !== type || known !== listener);
   }
 
-  /** How many parts of the client still listen. */
+  /** The number of listeners that are registered. */
   get listeners() {
     return this.#listeners.length;
   }
 
   show(visible) {
     this.visibilityState = visible ? 'visible' : 'hidden';
-    this.#tell('visibilitychange');
+    this.#dispatch('visibilitychange');
   }
 
   focus() {
-    this.#tell('focus');
+    this.#dispatch('focus');
   }
 
-  /** The node reads the history for a request; its answer is on the way. */
+  /** The node reads the history for a request; its response is in flight. */
   read(request) {
     request.snapshot = this.node.history();
   }
 
-  /** A read answer arrives. */
+  /** The response of a read arrives. */
   answer(request) {
     this.#settle(request, () => request.resolve({ ok: true, status: 200, json: async () => request.snapshot }));
   }
@@ -73,8 +73,8 @@ export class FakePage {
     this.#settle(request, () => request.resolve({ ok: false, status, json: async () => ({}) }));
   }
 
-  #tell(happened) {
-    for (const [type, listener] of this.#listeners) if (type === happened) listener();
+  #dispatch(event) {
+    for (const [type, listener] of this.#listeners) if (type === event) listener();
   }
 
   #settle(request, end) {
@@ -100,7 +100,7 @@ class FakeSource {
     page.sources.push(this);
   }
 
-  /** Whether there is anything to let through. */
+  /** Whether there is anything to deliver. */
   get waiting() {
     return this.readyState === 0 || this.#queue.length > 0 || this.#ends;
   }
@@ -109,7 +109,7 @@ class FakeSource {
     this.#queue.push(frame);
   }
 
-  /** The connection breaks: what was on its way is lost, and the browser will redial. */
+  /** The connection breaks: frames in flight are lost, and the browser will redial. */
   broken() {
     if (this.readyState !== 1) return;
     this.#disconnect();
@@ -117,7 +117,7 @@ class FakeSource {
     this.onerror();
   }
 
-  /** The connection is answered with a status, after which the browser does not try again. */
+  /** The connection is refused with a status; the browser does not retry. */
   refused() {
     if (this.readyState !== 0) return;
     this.readyState = 2;
@@ -125,7 +125,7 @@ class FakeSource {
     this.onerror();
   }
 
-  /** The next thing that the network brings: the opening, one frame, or the end. */
+  /** Delivers the next event of the network: the opening, one frame, or the end. */
   deliver() {
     if (this.readyState === 0) return this.#open();
     const frame = this.#queue.shift();

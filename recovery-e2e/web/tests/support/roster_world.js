@@ -3,7 +3,7 @@ import { RosterStream } from '../../static/recovery/roster_stream.js';
 import { Clock, settle } from './clock.js';
 import { FakePage } from './page.js';
 
-/** A node as its roster shows it: what is loaded, and what the ring of the global lane can replay. */
+/** The roster of a node: the loaded workstreams, and the ring of the global lane. */
 export class RosterNode {
   loaded = new Map();
   connections = new Set();
@@ -52,7 +52,7 @@ export class RosterNode {
     for (const connection of [...this.connections]) connection.broken();
   }
 
-  /** Lets go of all that was kept. */
+  /** Evicts all events. */
   evict() {
     this.#ring = [];
   }
@@ -85,7 +85,7 @@ export class RosterNode {
   }
 }
 
-/** One dashboard before one node: the real policy, all else a fake. */
+/** One dashboard and one node: the real policy; everything else is a fake. */
 export class RosterWorld {
   roster = new Map();
   refusals = 0;
@@ -111,7 +111,7 @@ export class RosterWorld {
     return this.source.query.get('last_event_id');
   }
 
-  /** Lets through everything that the network has for the page. */
+  /** Delivers everything in flight to the page. */
   async deliver() {
     for (let source; (source = this.page.sources.find(({ waiting }) => waiting)); ) {
       source.deliver();
@@ -119,7 +119,7 @@ export class RosterWorld {
     }
   }
 
-  /** A dashboard that has caught up over two workstreams, with a cursor. */
+  /** Opens a dashboard that has caught up with two workstreams, and has a cursor. */
   async open() {
     this.node.create('keeper');
     this.node.create('ghost');

@@ -5,7 +5,7 @@ import { Clock, settle } from './clock.js';
 import { FakeNode } from './node.js';
 import { FakePage } from './page.js';
 
-/** One pane before one node: the real recovery and the real transcript, all else a fake. */
+/** One pane and one node: the real recovery and transcript; everything else is a fake. */
 export class World {
   constructor(t, policy = new Quiesce()) {
     this.clock = Clock.install(t);
@@ -34,14 +34,14 @@ export class World {
     return this.transcript.rows.filter(({ kind }) => kind === 'user').map(({ text }) => text);
   }
 
-  /** A pane that has loaded what is stored, and whose stream has caught up. */
+  /** Loads the history and lets the stream catch up. */
   async open() {
     void this.recovery.connect();
     await this.answer();
     await this.deliver();
   }
 
-  /** Lets through everything that the network has for the page, except answers to requests. */
+  /** Delivers everything in flight to the page, except responses to requests. */
   async deliver() {
     for (let source; (source = this.page.sources.find(({ waiting }) => waiting)); ) {
       source.deliver();
@@ -49,7 +49,7 @@ export class World {
     }
   }
 
-  /** Reads and answers the requests that are under way. */
+  /** Reads and answers the requests in flight. */
   async answer() {
     await settle();
     for (const request of [...this.page.requests]) {
@@ -59,14 +59,14 @@ export class World {
     await settle();
   }
 
-  /** Fails the requests that are under way. */
+  /** Fails the requests in flight. */
   async fail() {
     await settle();
     for (const request of [...this.page.requests]) this.page.fail(request, 500);
     await settle();
   }
 
-  /** A whole turn, and whatever the network brings of it. */
+  /** Runs a whole turn and delivers its frames. */
   async turn(text, sendIds = [], calls = []) {
     this.node.begin(text, sendIds, calls);
     while (this.node.busy) this.node.step();
@@ -74,7 +74,7 @@ export class World {
   }
 }
 
-/** The rows without what only tells them apart, and without what no history holds: the output of an open call. */
+/** The rows without their ids, and without what no history contains: the output of an open call. */
 export function plain({ rows, sends }) {
   const open = ({ state }) => state === 'running' || state === 'interrupted';
   const closed = (call) => (open(call) ? { ...call, output: '', rowId: null } : call);
