@@ -38,7 +38,7 @@ fn a_client_without_a_way_to_heal_fails_with_a_stamp_and_names_the_claim() {
             assert!(!result.stamp.unwrap().is_ready(), "{case}");
             assert!(reason.contains("claim not met: "), "{case}");
             // Nothing could bring it any more: the deadline was not waited for.
-            assert!(reason.contains("it cannot happen any more"), "{case}");
+            assert!(!reason.contains("not within"), "{case}");
         }
     }
 }
