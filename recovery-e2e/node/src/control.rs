@@ -19,6 +19,7 @@ use serde_json::{Map, Value, json};
 use tokio::net::UnixListener;
 
 use crate::cli::{self, Settings};
+use crate::cursor::EventId;
 use crate::http::{ApiError, read};
 use crate::node::Node;
 use crate::serve::{self, ServeError};
@@ -130,27 +131,26 @@ async fn processes(State(node): State<Arc<Node>>) -> Json<Value> {
     Json(json!({ "processes": node.processes.all() }))
 }
 
-async fn counters(State(node): State<Arc<Node>>) -> Json<Value> {
-    let lanes: Map<String, Value> = node
-        .loaded()
-        .await
-        .iter()
-        .map(|ws| {
-            let (span, listeners) = ws.lane.span();
-            let text = |id: Option<crate::cursor::EventId>| id.map(|id| id.to_string());
-            let lane = json!({
-                "head": text(span.head_id()),
-                "first": text(span.first_id()),
-                "listeners": listeners,
-            });
-            (ws.ws_id.clone(), lane)
-        })
-        .collect();
-    Json(json!({
+async fn counters(State(node): State<Arc<Node>>) -> Result<Json<Value>, ApiError> {
+    let mut lanes = Map::new();
+    let mut busy = 0;
+    for ws in node.loaded().await {
+        let (span, listeners) = ws.lane.span();
+        let text = |id: Option<EventId>| id.map(|id| id.to_string());
+        let lane = json!({
+            "head": text(span.head_id()),
+            "first": text(span.first_id()),
+            "listeners": listeners,
+        });
+        lanes.insert(ws.ws_id.clone(), lane);
+        busy += usize::from(ws.is_busy(&node.store).await?);
+    }
+    Ok(Json(json!({
         "load_calls": node.metrics.history_loads.get(),
         "load_joins": node.metrics.history_joins.get(),
         "parked_loads": node.faults.parked(),
         "model_calls": node.model.calls(),
+        "busy": busy,
         "lanes": lanes,
-    }))
+    })))
 }

@@ -236,6 +236,17 @@ impl Workstream {
         Ok(Rewound::Ok { removed: cut.turns })
     }
 
+    /// Whether a turn runs, or a message is queued that will start one. It waits for a commit in
+    /// progress, so it never contradicts an event that was published before the call.
+    ///
+    /// # Errors
+    /// When the store fails.
+    #[cfg(feature = "control")]
+    pub async fn is_busy(&self, store: &Store) -> Result<bool, StoreError> {
+        let journal = self.journal.lock().await;
+        Ok(journal.turn.is_some() || (!journal.closed && store.waits(&self.ws_id).await?))
+    }
+
     /// The number of an agent's run.
     pub fn begin_run(&self) -> u64 {
         self.runs.fetch_add(1, Ordering::Relaxed) + 1

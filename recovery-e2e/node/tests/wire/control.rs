@@ -52,7 +52,8 @@ async fn the_control_socket_counts_and_its_head_never_lags_behind_an_answer() {
     let (node, socket) = controlled(&folder, &model).await;
     assert!(is_private(&socket));
     let empty = json!({
-        "load_calls": 0, "load_joins": 0, "parked_loads": 0, "model_calls": 0, "lanes": {},
+        "load_calls": 0, "load_joins": 0, "parked_loads": 0, "model_calls": 0, "busy": 0,
+        "lanes": {},
     });
     assert_eq!(counters(&socket).await, empty);
 
@@ -78,6 +79,41 @@ async fn the_control_socket_counts_and_its_head_never_lags_behind_an_answer() {
     }
     assert_eq!(node.stop().await.code(), Some(0));
     assert!(!socket.exists());
+}
+
+#[tokio::test]
+async fn a_workstream_is_busy_while_a_turn_runs_or_a_message_is_queued() {
+    let (folder, mut model) = (Folder::new(), Model::start().await);
+    let (node, socket) = controlled(&folder, &model).await;
+    let (first, second) = (node.create("a").await, node.create("b").await);
+    let mut pane = node.pane(&first, "").await;
+    pane.past().await;
+    assert_eq!(counters(&socket).await["busy"], 0);
+
+    node.send(&first, "1").await;
+    let mut call = model.call().await;
+    assert_eq!(counters(&socket).await["busy"], 1);
+    let queued = node.post(&format!("{first}/send"), json!({ "message": "2" })).await.1;
+    assert_eq!(queued["status"], "queued");
+    assert_eq!(counters(&socket).await["busy"], 1);
+    call.say("re: 1");
+    call.done();
+    // The idle edge between the two turns is no end: the queued message is the next turn.
+    pane.until_idle().await;
+    assert_eq!(counters(&socket).await["busy"], 1);
+    let mut call = model.call().await;
+
+    node.send(&second, "3").await;
+    let other = model.call().await;
+    assert_eq!(counters(&socket).await["busy"], 2);
+    assert_eq!(node.post(&format!("{second}/close"), json!({})).await.0, 200);
+    assert_eq!(counters(&socket).await["busy"], 1);
+    drop(other);
+
+    call.say("re: 2");
+    call.done();
+    pane.until_idle().await;
+    assert_eq!(counters(&socket).await["busy"], 0);
 }
 
 #[tokio::test]
