@@ -1,49 +1,37 @@
 //! A small streaming agent node: workstreams over HTTP and SSE, every row durable.
 //!
-//! Read it in this order: `replay` (what a reconnecting pane is answered, pure), `lane` (the
-//! ordered events of one workstream and the lock around them), `workstream` (what is committed
-//! before it is published), `turn` (the model is asked, what it
-//! calls is run), `http` (the wire), `serve`
-//! (start and stop).
+//! Each module is a room that imports only rooms above it in this list; `tests/imports.rs` has
+//! the list of allowed imports.
+//!
+//! - `units`, `metrics`, `halt`, `faults`: values that several rooms use
+//! - `record`: rows, and the ids of rows and events
+//! - `store`: SQLite
+//! - `lane`: the ordered events of one workstream, and the replay decision (pure)
+//! - `model`: the HTTP client of the model
+//! - `tools`: the processes that a call starts
+//! - `workstream`: what is committed before it is published
+//! - `turn`: asks the model and runs its calls
+//! - `registry`: the loaded workstreams
+//! - `http`: the wire
+//! - `settings`, `serve`, `cli`: flags, start and stop
+//! - `control`: the control socket of `recovery-node-control`
 
-mod accept;
-mod agent;
-mod auth;
-mod bash;
-mod batch;
-mod call;
 pub mod cli;
-mod config;
 #[cfg(feature = "control")]
 pub mod control;
-mod cursor;
-mod event;
 #[cfg(feature = "control")]
 mod faults;
-mod feed;
-mod flight;
 mod halt;
-mod history;
 mod http;
-mod keeper;
-mod kind;
 mod lane;
-mod listener;
 mod metrics;
 mod model;
-mod node;
-mod origin;
-mod output;
-#[cfg(feature = "control")]
-mod processes;
-mod replay;
-mod ring;
-mod roster;
-mod row;
+mod record;
+mod registry;
 mod serve;
+mod settings;
 mod store;
-mod task;
-mod tool;
+mod tools;
 mod turn;
 mod units;
 mod workstream;

@@ -11,25 +11,30 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use crate::accept;
-use crate::auth::{self, SecretError, Secrets};
-use crate::cli::Settings;
-use crate::model::Model;
-use crate::node::Node;
-use crate::roster::Roster;
+#[cfg(feature = "control")]
+use crate::faults::Faults;
+use crate::http::{self, App, SecretError, Secrets};
+use crate::lane::Roster;
+use crate::metrics::Metrics;
+use crate::model::{self, Model};
+use crate::registry::Registry;
+use crate::settings::Settings;
 use crate::store::{Store, StoreError};
+use crate::tools::Toolbox;
+use crate::turn::Turns;
+use crate::workstream::Shared;
 
 /// How long a stop waits for connections and turns to end.
 pub const GRACE: Duration = Duration::from_secs(2);
 
 /// The database, in the data folder.
 const DATABASE: &str = "node.sqlite";
-
-/// Holds an API key for the model.
-pub const MODEL_KEY: &str = "RECOVERY_NODE_MODEL_KEY";
 
 /// Why a node does not run.
 #[derive(Debug, thiserror::Error)]
@@ -97,10 +102,24 @@ impl ServeError {
     }
 }
 
+/// The parts of a node that the control socket reads and changes.
+#[cfg(feature = "control")]
+#[derive(Clone)]
+pub struct Inner {
+    /// What the workstreams use, with the faults.
+    pub shared: Arc<Shared>,
+    /// What runs turns.
+    pub turns: Arc<Turns>,
+    /// The workstreams.
+    pub registry: Arc<Registry>,
+}
+
 /// A node that listens.
 pub struct Running {
-    /// The node.
-    pub node: Arc<Node>,
+    app: Arc<App>,
+    /// What the control socket reads and changes.
+    #[cfg(feature = "control")]
+    pub inner: Inner,
     address: SocketAddr,
     server: JoinHandle<()>,
     signals: [Signal; 2],
@@ -117,7 +136,7 @@ pub async fn start(settings: Settings) -> Result<Running, ServeError> {
     let secrets = Secrets::load(&settings.data_dir, settings.token_file.as_deref())?;
     let store = Store::open(settings.data_dir.join(DATABASE).as_std_path())
         .map_err(|source| ServeError::Store { path: settings.data_dir.clone(), source })?;
-    let key = std::env::var(MODEL_KEY).ok();
+    let key = std::env::var(model::KEY_VARIABLE).ok();
     let model = Model::new(settings.model_name.clone(), key, settings.turns.patience())?;
     let failed = |source| ServeError::Listen { address: settings.listen, source };
     let listener = TcpListener::bind(settings.listen).await.map_err(failed)?;
@@ -125,16 +144,59 @@ pub async fn start(settings: Settings) -> Result<Running, ServeError> {
     let on = |kind| signal(kind).map_err(ServeError::Signals);
     let signals = [on(SignalKind::terminate())?, on(SignalKind::interrupt())?];
     // It has the form of a secret, and is none.
-    let node_id = auth::read_or_make(&settings.data_dir.join("node-id"))?;
-    let roster = Roster::new(node_id, settings.limits())?;
-    let node = Arc::new(Node::new(settings, secrets, store, model, roster));
-    node.work.spawn(tell_numbers(node.clone()));
+    let node_id = http::read_or_make(&settings.data_dir.join("node-id"))?;
+    let roster = Arc::new(Roster::new(node_id, settings.limits())?);
+    let metrics = Arc::new(Metrics::default());
+    let (stop, work) = (CancellationToken::new(), TaskTracker::new());
+    let shared = Arc::new(Shared {
+        store: store.clone(),
+        roster: roster.clone(),
+        limits: settings.limits(),
+        metrics: metrics.clone(),
+        stop: stop.clone(),
+        #[cfg(feature = "control")]
+        faults: Faults::default(),
+    });
+    let turns = Arc::new(Turns {
+        model,
+        model_url: settings.model_url.clone(),
+        context_window: settings.turns.context_window,
+        tools: Toolbox::new(settings.tools()),
+        metrics: metrics.clone(),
+        stop: stop.clone(),
+        work: work.clone(),
+    });
+    let registry = Arc::new(Registry::new(shared.clone(), turns.clone()));
+    #[cfg(feature = "control")]
+    let inner = Inner { shared, turns: turns.clone(), registry: registry.clone() };
+    let options = settings.http();
+    let app = Arc::new(App {
+        connections: Arc::new(Semaphore::new(options.max_connections)),
+        options,
+        secrets,
+        store,
+        roster: roster.clone(),
+        registry,
+        turns,
+        metrics,
+        stop: stop.clone(),
+        work: work.clone(),
+    });
+    work.spawn(publish_numbers(roster, settings.aggregate, stop));
     if !address.ip().is_loopback() {
         tracing::warn!(%address, "other machines can reach this node; only its token keeps them out");
     }
-    let server = tokio::spawn(accept::serve(listener, node.clone()));
+    let server = tokio::spawn(http::serve(listener, app.clone()));
     tracing::info!(%address, "listening");
-    Ok(Running { node, address, server, signals, _lock: lock })
+    Ok(Running {
+        app,
+        #[cfg(feature = "control")]
+        inner,
+        address,
+        server,
+        signals,
+        _lock: lock,
+    })
 }
 
 impl Running {
@@ -144,9 +206,9 @@ impl Running {
     /// When standard output takes nothing.
     pub fn announce(&self) -> Result<(), ServeError> {
         let own = format!("http://{}", self.address);
-        let public = self.node.settings.public_origins.first().map(ToString::to_string);
+        let public = self.app.options.public_origins.first().map(ToString::to_string);
         let origin = public.unwrap_or(own);
-        let login_url = format!("{origin}/login?token={}", self.node.secrets.token());
+        let login_url = format!("{origin}/login?token={}", self.app.secrets.token());
         let line = json!({ "address": self.address, "login_url": login_url });
         let mut out = io::stdout().lock();
         writeln!(out, "{line}").and_then(|()| out.flush()).map_err(ServeError::Announce)
@@ -165,29 +227,28 @@ impl Running {
             _ = &mut self.server => false,
         };
         tracing::info!(asked, "stopping");
-        self.node.stop.cancel();
-        self.node.work.close();
+        self.app.stop.cancel();
+        self.app.work.close();
         let rest = async {
             if asked {
                 // It ended because it was told to; how is of no interest any more.
                 let _ = (&mut self.server).await;
             }
-            self.node.work.wait().await;
+            self.app.work.wait().await;
         };
         if tokio::time::timeout(GRACE, rest).await.is_err() {
             tracing::warn!("some connection or turn did not end in time");
         }
-        self.node.store.close();
+        self.app.store.close();
         if asked { Ok(()) } else { Err(ServeError::Ended) }
     }
 }
 
-/// Tells the global lane the numbers of all that is loaded, until the node stops.
-async fn tell_numbers(node: Arc<Node>) {
-    let period = node.settings.aggregate;
+/// Publishes the numbers of all that is loaded on the global lane, until the node stops.
+async fn publish_numbers(roster: Arc<Roster>, period: Duration, stop: CancellationToken) {
     let mut due = tokio::time::interval_at(Instant::now() + period, period);
-    while node.stop.run_until_cancelled(due.tick()).await.is_some() {
-        node.roster.aggregate();
+    while stop.run_until_cancelled(due.tick()).await.is_some() {
+        roster.aggregate();
     }
 }
 

@@ -1,7 +1,5 @@
 //! Publishes an event on purpose, the way the node itself publishes it.
 
-use std::sync::Arc;
-
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
@@ -9,9 +7,9 @@ use axum::extract::rejection::BytesRejection;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::event::{Activity, Event, Item, ResyncReason};
 use crate::http::{ApiError, read};
-use crate::node::Node;
+use crate::lane::{Activity, Event, Item, ResyncReason};
+use crate::serve::Inner;
 
 #[derive(Deserialize)]
 struct Order {
@@ -40,11 +38,11 @@ enum Pulse {
 
 /// Publishes one event; answers its id.
 pub async fn emit(
-    State(node): State<Arc<Node>>,
+    State(inner): State<Inner>,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Value>, ApiError> {
     let Order { ws_id, pulse } = read(body)?;
-    let ws = node.workstream(&ws_id).await?.ok_or(ApiError::NO_WORKSTREAM)?;
+    let ws = inner.registry.workstream(&ws_id).await?.ok_or(ApiError::NO_WORKSTREAM)?;
     let lane = &ws.lane;
     let id = match pulse {
         // The state would be a lie while a turn runs.

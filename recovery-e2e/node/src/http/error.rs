@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::node::LoadError;
+use crate::registry::LoadError;
 use crate::store::StoreError;
 
 /// Why a request is not done.

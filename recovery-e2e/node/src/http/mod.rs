@@ -1,10 +1,16 @@
 //! The wire: routes, and the doors in front of them.
 
+mod accept;
 mod assets;
+mod auth;
+mod deadline;
 mod error;
+mod origin;
 mod routes;
 mod sse;
 
+use std::future::Future;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,10 +22,20 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodRouter, get, post};
 use futures_util::StreamExt as _;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use crate::node::Node;
-use crate::origin;
+use crate::lane::Roster;
+use crate::metrics::Metrics;
+use crate::registry::Registry;
+use crate::store::Store;
+use crate::turn::Turns;
+
+pub use accept::serve;
+pub use auth::{SecretError, Secrets, read_or_make};
 pub use error::ApiError;
+pub use origin::Origin;
 #[cfg(feature = "control")]
 pub use routes::read;
 
@@ -34,8 +50,69 @@ const ENVELOPE: usize = 64 << 10;
 /// JSON may write one byte of a message as six (`\u0000`).
 const ESCAPED: usize = 6;
 
+/// What the server allows, and how long it waits.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The origins that browsers reach the node by, beside its own.
+    pub public_origins: Vec<Origin>,
+    /// Whether only this machine can reach the node.
+    pub is_local: bool,
+    /// How many connections there may be.
+    pub max_connections: usize,
+    /// Bytes that a message may have.
+    pub message_bytes: usize,
+    /// How long a peer may take to send the head of a request, and then its body.
+    pub request_deadline: Duration,
+    /// How long a peer may take no bytes.
+    pub write_deadline: Duration,
+    /// How long the tools of a cancelled turn may take to end.
+    pub cancel_grace: Duration,
+    /// The time before a browser redials, in milliseconds.
+    pub retry: RangeInclusive<u32>,
+    /// The time between the comments that keep a stream open.
+    pub ping: Duration,
+}
+
+/// What requests are answered from.
+pub struct App {
+    /// What the server allows.
+    pub options: Options,
+    /// What opens the node.
+    pub secrets: Secrets,
+    /// What is stored.
+    pub store: Store,
+    /// What is loaded, and the global lane.
+    pub roster: Arc<Roster>,
+    /// The workstreams.
+    pub registry: Arc<Registry>,
+    /// What runs the turns of messages.
+    pub turns: Arc<Turns>,
+    /// The counters of the node.
+    pub metrics: Arc<Metrics>,
+    /// Permits for connections, `max_connections` of them.
+    pub connections: Arc<Semaphore>,
+    /// Cancelled when the node is to stop.
+    pub stop: CancellationToken,
+    /// What must end before the store may close.
+    pub work: TaskTracker,
+}
+
+impl App {
+    /// Runs `work` to its end, also when the client that asked for it goes away: what is
+    /// committed must be published.
+    ///
+    /// # Errors
+    /// When `work` panicked.
+    async fn carry_out<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, tokio::task::JoinError> {
+        self.work.spawn(work).await
+    }
+}
+
 /// What needs no login.
-fn open() -> Vec<(&'static str, MethodRouter<Arc<Node>>)> {
+fn open() -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
     vec![
         ("/health", get(routes::health)),
         ("/login", get(routes::login)),
@@ -44,7 +121,7 @@ fn open() -> Vec<(&'static str, MethodRouter<Arc<Node>>)> {
 }
 
 /// What needs a login.
-fn closed() -> Vec<(&'static str, MethodRouter<Arc<Node>>)> {
+fn closed() -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
     vec![
         ("/", get(assets::index)),
         ("/ws/{ws_id}", get(assets::workstream)),
@@ -65,12 +142,12 @@ fn closed() -> Vec<(&'static str, MethodRouter<Arc<Node>>)> {
 }
 
 /// All routes of a node.
-pub fn router(node: Arc<Node>) -> Router {
-    let body = node.settings.message_bytes.saturating_mul(ESCAPED).saturating_add(ENVELOPE);
+fn router(app: Arc<App>) -> Router {
+    let body = app.options.message_bytes.saturating_mul(ESCAPED).saturating_add(ENVELOPE);
     let (mut open, mut closed) = (open(), closed());
     // A scraper on the same machine needs no token; what others can reach tells them nothing.
     let metrics = ("/metrics", get(routes::metrics));
-    if node.settings.is_local() {
+    if app.options.is_local {
         open.push(metrics)
     } else {
         closed.push(metrics)
@@ -78,20 +155,20 @@ pub fn router(node: Arc<Node>) -> Router {
     let closed = routed(closed)
         .fallback(async || ApiError::NO_ROUTE)
         .method_not_allowed_fallback(async || ApiError::NO_METHOD)
-        .layer(middleware::from_fn_with_state(node.clone(), require_login));
+        .layer(middleware::from_fn_with_state(app.clone(), require_login));
     routed(open)
         .merge(closed)
         .layer(DefaultBodyLimit::max(body))
-        .layer(middleware::from_fn_with_state(node.clone(), guard))
-        .with_state(node)
+        .layer(middleware::from_fn_with_state(app.clone(), guard))
+        .with_state(app)
 }
 
-fn routed(routes: Vec<(&'static str, MethodRouter<Arc<Node>>)>) -> Router<Arc<Node>> {
+fn routed(routes: Vec<(&'static str, MethodRouter<Arc<App>>)>) -> Router<Arc<App>> {
     routes.into_iter().fold(Router::new(), |router, (path, methods)| router.route(path, methods))
 }
 
 /// Answers whoever comes when every place is taken.
-pub fn refusal() -> Router {
+fn refusal() -> Router {
     Router::new().fallback(async || ([(header::CONNECTION, "close")], ApiError::FULL))
 }
 
@@ -104,9 +181,9 @@ fn in_time(request: Request, limit: Duration) -> Request {
 }
 
 /// Refuses foreign hosts and origins, and stamps every answer with what a browser must know.
-async fn guard(State(node): State<Arc<Node>>, request: Request, next: Next) -> Response {
-    let mut response = if origin::admits(&node.settings.public_origins, request.headers()) {
-        next.run(in_time(request, node.settings.request_deadline)).await
+async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let mut response = if origin::admits(&app.options.public_origins, request.headers()) {
+        next.run(in_time(request, app.options.request_deadline)).await
     } else {
         ApiError::FOREIGN.into_response()
     };
@@ -118,8 +195,8 @@ async fn guard(State(node): State<Arc<Node>>, request: Request, next: Next) -> R
     response
 }
 
-async fn require_login(State(node): State<Arc<Node>>, request: Request, next: Next) -> Response {
-    if node.secrets.admit(request.headers()) {
+async fn require_login(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    if app.secrets.admit(request.headers()) {
         return next.run(request).await;
     }
     let path = request.uri().path();

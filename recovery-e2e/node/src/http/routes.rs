@@ -15,16 +15,15 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::App;
+use super::auth::is_local_path;
 use super::error::ApiError;
-use crate::auth::is_local_path;
-use crate::event::Activity;
-use crate::metrics;
-use crate::model;
-use crate::node::{LoadError, Node, Plan};
-use crate::roster::Entry;
+use crate::lane::{Activity, Entry};
+use crate::metrics::{self, Present};
+use crate::registry::{LoadError, Plan};
 use crate::store::Stored;
-use crate::task;
 use crate::workstream::{Rewound, Sent, Workstream};
+use crate::{model, turn};
 
 /// Rows of a history if the request names no limit, and at most (protocol, "HTTP").
 const HISTORY_DEFAULT: u32 = 100;
@@ -48,12 +47,12 @@ pub fn param<'a>(params: &'a Params, name: &str) -> Option<&'a str> {
 /// The workstream id in a path.
 pub struct Named(String);
 
-impl FromRequestParts<Arc<Node>> for Named {
+impl FromRequestParts<Arc<App>> for Named {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, node: &Arc<Node>) -> Answer<Self> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Answer<Self> {
         // A path that is no text names nothing.
-        let path = Path::<String>::from_request_parts(parts, node).await;
+        let path = Path::<String>::from_request_parts(parts, app).await;
         path.map(|Path(ws_id)| Self(ws_id)).map_err(|_| ApiError::NO_WORKSTREAM)
     }
 }
@@ -61,12 +60,12 @@ impl FromRequestParts<Arc<Node>> for Named {
 /// The workstream that a path names, loaded if it was not.
 pub struct Opened(pub Arc<Workstream>);
 
-impl FromRequestParts<Arc<Node>> for Opened {
+impl FromRequestParts<Arc<App>> for Opened {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, node: &Arc<Node>) -> Answer<Self> {
-        let Named(ws_id) = Named::from_request_parts(parts, node).await?;
-        node.workstream(&ws_id).await?.map(Self).ok_or(ApiError::NO_WORKSTREAM)
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Answer<Self> {
+        let Named(ws_id) = Named::from_request_parts(parts, app).await?;
+        app.registry.workstream(&ws_id).await?.map(Self).ok_or(ApiError::NO_WORKSTREAM)
     }
 }
 
@@ -74,51 +73,69 @@ impl FromRequestParts<Arc<Node>> for Opened {
 /// this node ran.
 pub struct Latched(pub Option<Arc<Workstream>>);
 
-impl FromRequestParts<Arc<Node>> for Latched {
+impl FromRequestParts<Arc<App>> for Latched {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, node: &Arc<Node>) -> Answer<Self> {
-        let Named(ws_id) = Named::from_request_parts(parts, node).await?;
-        match node.workstream(&ws_id).await? {
-            None if node.is_gone(&ws_id).await => Ok(Self(None)),
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Answer<Self> {
+        let Named(ws_id) = Named::from_request_parts(parts, app).await?;
+        match app.registry.workstream(&ws_id).await? {
+            None if app.registry.is_gone(&ws_id).await => Ok(Self(None)),
             None => Err(ApiError::NO_WORKSTREAM),
             found => Ok(Self(found)),
         }
     }
 }
 
-pub async fn health(State(node): State<Arc<Node>>) -> Answer {
-    node.store.ping().await?;
+pub async fn health(State(app): State<Arc<App>>) -> Answer {
+    app.store.ping().await?;
     Ok(Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") })))
 }
 
-pub async fn metrics(State(node): State<Arc<Node>>) -> Response {
-    let text = metrics::text(&node.metrics, &node.present().await);
+pub async fn metrics(State(app): State<Arc<App>>) -> Response {
+    let loaded = app.registry.loaded().await;
+    let present = Present {
+        workstreams: loaded.len(),
+        connections: app.options.max_connections - app.connections.available_permits(),
+        panes: loaded.iter().map(|ws| ws.lane.load()).sum(),
+        global: app.roster.load(),
+    };
+    let text = metrics::text(&app.metrics, &present);
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }
 
-pub async fn login(State(node): State<Arc<Node>>, params: Params) -> Answer<Response> {
-    if !param(&params, "token").is_some_and(|token| node.secrets.is_token(token)) {
+pub async fn login(State(app): State<Arc<App>>, params: Params) -> Answer<Response> {
+    if !param(&params, "token").is_some_and(|token| app.secrets.is_token(token)) {
         return Err(ApiError::WRONG_TOKEN);
     }
     let next = param(&params, "next").filter(|next| is_local_path(next)).unwrap_or("/");
     let headers =
-        [(header::SET_COOKIE, node.secrets.set_cookie()), (header::LOCATION, next.to_owned())];
+        [(header::SET_COOKIE, app.secrets.set_cookie()), (header::LOCATION, next.to_owned())];
     Ok((StatusCode::SEE_OTHER, headers).into_response())
 }
 
-pub async fn list(State(node): State<Arc<Node>>, params: Params) -> Answer {
-    let mut all = node.roster.list();
+pub async fn list(State(app): State<Arc<App>>, params: Params) -> Answer {
+    let mut all = app.roster.list();
     if param(&params, "stored") == Some("1") {
-        let mut asleep = node.store.all().await?;
+        let mut asleep = app.store.all().await?;
         asleep.retain(|ws| !all.iter().any(|loaded| loaded.ws_id == ws.ws_id));
-        all.extend(asleep.iter().map(|ws| Entry::of(ws, Activity::Idle)));
+        all.extend(asleep.iter().map(unloaded));
     }
     Ok(Json(json!({ "workstreams": all })))
 }
 
+/// A workstream that is not loaded, as lists show it: nothing runs in it.
+fn unloaded(ws: &Stored) -> Entry {
+    Entry {
+        ws_id: ws.ws_id.clone(),
+        name: ws.name.clone(),
+        state: Activity::Idle,
+        kind: ws.kind,
+        parent_ws_id: ws.parent_ws_id.clone(),
+    }
+}
+
 pub async fn create(
-    State(node): State<Arc<Node>>,
+    State(app): State<Arc<App>>,
     body: Result<Bytes, BytesRejection>,
 ) -> Answer<Response> {
     let mut plan: Plan = read(body)?;
@@ -128,12 +145,12 @@ pub async fn create(
     let model_url = plan.model_url.as_deref().map(model::check_base).transpose();
     plan.model_url = model_url.map_err(|error| ApiError::bad(format!("model_url: {error}")))?;
     if let Some(parent) = &plan.parent_ws_id
-        && node.store.find(parent).await?.is_none()
+        && app.store.find(parent).await?.is_none()
     {
         return Err(ApiError::bad("parent_ws_id names no workstream; make that one first"));
     }
-    let made = node.clone();
-    let ws = node.carry_out(async move { made.create(plan).await }).await??;
+    let registry = app.registry.clone();
+    let ws = app.carry_out(async move { registry.create(plan).await }).await??;
     let answer = json!({ "ws_id": ws.ws_id, "name": ws.name });
     Ok((StatusCode::CREATED, Json(answer)).into_response())
 }
@@ -142,24 +159,24 @@ pub async fn detail(Opened(ws): Opened) -> Json<Entry> {
     Json(ws.entry())
 }
 
-pub async fn children(State(node): State<Arc<Node>>, Opened(ws): Opened) -> Answer {
-    let loaded = node.roster.list();
+pub async fn children(State(app): State<Arc<App>>, Opened(ws): Opened) -> Answer {
+    let loaded = app.roster.list();
     let entry = |child: &Stored| {
         let loaded = loaded.iter().find(|entry| entry.ws_id == child.ws_id);
-        loaded.cloned().unwrap_or_else(|| Entry::of(child, Activity::Idle))
+        loaded.cloned().unwrap_or_else(|| unloaded(child))
     };
-    let children: Vec<_> = node.store.children(&ws.ws_id).await?.iter().map(entry).collect();
+    let children: Vec<_> = app.store.children(&ws.ws_id).await?.iter().map(entry).collect();
     Ok(Json(json!({ "children": children })))
 }
 
-pub async fn tasks(State(node): State<Arc<Node>>, Opened(ws): Opened) -> Answer {
-    let rows = node.store.rows(&ws.ws_id, HISTORY_MAX).await?;
-    let tasks = task::tasks(&rows, ws.lane.activity() != Activity::Idle);
+pub async fn tasks(Opened(ws): Opened) -> Answer {
+    let rows = ws.rows(HISTORY_MAX).await?;
+    let tasks = turn::tasks(&rows, ws.lane.activity() != Activity::Idle);
     Ok(Json(json!({ "tasks": tasks })))
 }
 
 pub async fn send(
-    State(node): State<Arc<Node>>,
+    State(app): State<Arc<App>>,
     Opened(ws): Opened,
     body: Result<Bytes, BytesRejection>,
 ) -> Answer {
@@ -169,12 +186,12 @@ pub async fn send(
         client_send_id: Option<String>,
     }
     let Send { message, client_send_id } = read(body)?;
-    let max = node.settings.message_bytes;
+    let max = app.options.message_bytes;
     if message.trim().is_empty() || message.len() > max {
         return Err(ApiError::bad(format!("message must have 1 to {max} bytes, not all blank")));
     }
     check_client_id("client_send_id", client_send_id.as_deref())?;
-    match node.carry_out(ws.send(node.clone(), message, client_send_id)).await?? {
+    match app.carry_out(app.turns.clone().send(ws, message, client_send_id)).await?? {
         Sent::Accepted => Ok(Json(json!({ "status": "ok" }))),
         Sent::Queued => Ok(Json(json!({ "status": "queued" }))),
         Sent::Closed => Err(ApiError::CLOSING),
@@ -182,7 +199,7 @@ pub async fn send(
 }
 
 pub async fn cancel(
-    State(node): State<Arc<Node>>,
+    State(app): State<Arc<App>>,
     Opened(ws): Opened,
     body: Result<Bytes, BytesRejection>,
 ) -> Answer {
@@ -196,7 +213,7 @@ pub async fn cancel(
         body => read(body)?,
     };
     let intent = getrandom::u64().map_err(LoadError::Random)?;
-    ws.cancel(if force { Duration::ZERO } else { node.settings.turns.cancel_grace }).await;
+    ws.cancel(if force { Duration::ZERO } else { app.options.cancel_grace }).await;
     Ok(Json(json!({ "status": "ok", "intent_id": format!("{intent:016x}") })))
 }
 
@@ -204,20 +221,20 @@ pub async fn open(Opened(ws): Opened) -> Json<Value> {
     Json(json!({ "ws_id": ws.ws_id, "name": ws.name }))
 }
 
-pub async fn close(State(node): State<Arc<Node>>, Named(ws_id): Named) -> Answer {
-    let closing = node.clone();
-    let known = node.carry_out(async move { closing.close(&ws_id).await }).await??;
+pub async fn close(State(app): State<Arc<App>>, Named(ws_id): Named) -> Answer {
+    let (registry, grace) = (app.registry.clone(), app.options.cancel_grace);
+    let known = app.carry_out(async move { registry.close(&ws_id, grace).await }).await??;
     if known { Ok(Json(json!({ "status": "ok" }))) } else { Err(ApiError::NO_WORKSTREAM) }
 }
 
-pub async fn delete(State(node): State<Arc<Node>>, Named(ws_id): Named) -> Answer {
-    let deleting = node.clone();
-    let known = node.carry_out(async move { deleting.delete(&ws_id).await }).await??;
+pub async fn delete(State(app): State<Arc<App>>, Named(ws_id): Named) -> Answer {
+    let registry = app.registry.clone();
+    let known = app.carry_out(async move { registry.delete(&ws_id).await }).await??;
     if known { Ok(Json(json!({ "status": "ok" }))) } else { Err(ApiError::NO_WORKSTREAM) }
 }
 
 pub async fn rewind(
-    State(node): State<Arc<Node>>,
+    State(app): State<Arc<App>>,
     Opened(ws): Opened,
     body: Result<Bytes, BytesRejection>,
 ) -> Answer<Json<Rewound>> {
@@ -228,16 +245,11 @@ pub async fn rewind(
     }
     let Rewind { turns, request_id } = read(body)?;
     check_client_id("request_id", request_id.as_deref())?;
-    let store = node.store.clone();
-    let work = async move { ws.rewind(&store, turns.get(), request_id).await };
-    Ok(Json(node.carry_out(work).await??))
+    let work = async move { ws.rewind(turns.get(), request_id).await };
+    Ok(Json(app.carry_out(work).await??))
 }
 
-pub async fn history(
-    State(node): State<Arc<Node>>,
-    Latched(ws): Latched,
-    params: Params,
-) -> Answer {
+pub async fn history(State(app): State<Arc<App>>, Latched(ws): Latched, params: Params) -> Answer {
     let ws = ws.ok_or(ApiError::GONE)?;
     let limit = match param(&params, "limit") {
         None => HISTORY_DEFAULT,
@@ -248,7 +260,7 @@ pub async fn history(
             .ok_or_else(|| ApiError::bad(format!("limit must be 1 to {HISTORY_MAX}")))?,
     };
     // Others may wait for this read by now, so it goes on when its own client goes away.
-    let history = node.carry_out(ws.clone().history(node.clone(), limit)).await??;
+    let history = app.carry_out(ws.clone().history(limit)).await??;
     Ok(Json(json!({
         "ws_id": ws.ws_id,
         "messages": history.rows,

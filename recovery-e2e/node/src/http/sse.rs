@@ -12,17 +12,14 @@ use futures_util::{Stream, StreamExt as _, stream};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
+use super::App;
 use super::routes::{Latched, Params, param};
-use crate::cursor::Cursor;
-use crate::event::{Event, ResyncReason, connection_frame};
-use crate::feed::Connection;
-use crate::lane::Presented;
-use crate::listener::{Listener, Next};
+use crate::lane::{Connection, Event, Listener, Next, Presented, ResyncReason, connection_frame};
 use crate::metrics::{Counter, Metrics};
-use crate::node::Node;
+use crate::record::Cursor;
 
 pub async fn events(
-    State(node): State<Arc<Node>>,
+    State(app): State<Arc<App>>,
     Latched(ws): Latched,
     params: Params,
     headers: HeaderMap,
@@ -33,26 +30,26 @@ pub async fn events(
     match ws {
         Some(ws) => {
             let connection = ws.lane.connect(&Presented { header, query, token });
-            stream(node, connection, ws.unloaded.clone(), overflows)
+            stream(app, connection, ws.unloaded.clone(), overflows)
         }
         None => {
             let gone = Event::HistoryResync { reason: ResyncReason::WorkstreamGone };
             let refusal = Connection { past: vec![connection_frame(&gone)], live: None };
-            let unloaded = node.stop.clone();
-            stream(node, refusal, unloaded, overflows)
+            let unloaded = app.stop.clone();
+            stream(app, refusal, unloaded, overflows)
         }
     }
 }
 
 pub async fn global_events(
-    State(node): State<Arc<Node>>,
+    State(app): State<Arc<App>>,
     params: Params,
     headers: HeaderMap,
 ) -> Response {
     let (header, query) = cursors(&params, &headers);
-    let connection = node.roster.connect(header, query);
-    let unloaded = node.stop.clone();
-    stream(node, connection, unloaded, |metrics| &metrics.global_overflows)
+    let connection = app.roster.connect(header, query);
+    let unloaded = app.stop.clone();
+    stream(app, connection, unloaded, |metrics| &metrics.global_overflows)
 }
 
 /// The cursors of the header and of the query.
@@ -64,18 +61,18 @@ fn cursors(params: &Params, headers: &HeaderMap) -> (Cursor, Cursor) {
 
 /// The stream of a connection, which ends with the node or with what it is about.
 fn stream(
-    node: Arc<Node>,
+    app: Arc<App>,
     connection: Connection,
     unloaded: CancellationToken,
     overflows: Overflows,
 ) -> Response {
-    let retry = Bytes::from(format!("retry: {}\n\n", pick(&node.settings.retry)));
+    let retry = Bytes::from(format!("retry: {}\n\n", pick(&app.options.retry)));
     let past = stream::iter([retry].into_iter().chain(connection.past));
     let live = stream::iter(connection.live)
         .map(move |listener| {
-            let mut ping = interval_at(Instant::now() + node.settings.ping, node.settings.ping);
+            let mut ping = interval_at(Instant::now() + app.options.ping, app.options.ping);
             ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-            live(Live { listener, ping, node: node.clone(), unloaded: unloaded.clone(), overflows })
+            live(Live { listener, ping, app: app.clone(), unloaded: unloaded.clone(), overflows })
         })
         .flatten();
     let body = Body::from_stream(past.chain(live).map(Ok::<_, Infallible>));
@@ -88,7 +85,7 @@ type Overflows = fn(&Metrics) -> &Counter;
 struct Live {
     listener: Listener,
     ping: Interval,
-    node: Arc<Node>,
+    app: Arc<App>,
     unloaded: CancellationToken,
     overflows: Overflows,
 }
@@ -100,11 +97,11 @@ fn live(live: Live) -> impl Stream<Item = Bytes> {
         let mut live = live?;
         tokio::select! {
             biased;
-            () = live.node.stop.cancelled() => None,
+            () = live.app.stop.cancelled() => None,
             next = live.listener.next() => match next {
                 Next::Frame(frame) => Some((frame, Some(live))),
                 Next::Overflow => {
-                    (live.overflows)(&live.node.metrics).count();
+                    (live.overflows)(&live.app.metrics).count();
                     Some((connection_frame(&Event::StreamOverflow {}), None))
                 }
             },

@@ -1,28 +1,94 @@
 use axum::http::StatusCode;
+use camino::Utf8Path;
 use reqwest::{Client, Method, RequestBuilder};
+use tempfile::TempDir;
 use tokio::net::TcpListener;
 
 use super::*;
-use crate::accept;
-use crate::node::tests::{TestNode, node};
+#[cfg(feature = "control")]
+use crate::faults::Faults;
+use crate::lane::{Bounds, Limits};
+use crate::model::{Backoff, Model, Patience};
+use crate::tools::{self, Toolbox};
+use crate::workstream::Shared;
+
+/// What requests are answered from, on a folder of its own.
+fn app(folder: &Utf8Path) -> Arc<App> {
+    let bounds = Bounds { events: 100, bytes: 100_000 };
+    let limits = Limits { ring: bounds, listener: bounds };
+    let store = Store::open(folder.join("db").as_std_path()).unwrap();
+    let roster = Arc::new(Roster::new("node".into(), limits).unwrap());
+    let metrics: Arc<Metrics> = Arc::default();
+    let (stop, work) = (CancellationToken::new(), TaskTracker::new());
+    let second = Duration::from_secs(1);
+    let backoff = Backoff { first: second, cap: second };
+    let patience = Patience { retries: 0, backoff, silence: second };
+    let shared = Arc::new(Shared {
+        store: store.clone(),
+        roster: roster.clone(),
+        limits,
+        metrics: metrics.clone(),
+        stop: stop.clone(),
+        #[cfg(feature = "control")]
+        faults: Faults::default(),
+    });
+    let turns = Arc::new(Turns {
+        model: Model::new("m".into(), None, patience).unwrap(),
+        model_url: None,
+        context_window: 1000,
+        tools: Toolbox::new(tools::Options {
+            folder: folder.join("work"),
+            limit: second,
+            output_bytes: 1000,
+        }),
+        metrics: metrics.clone(),
+        stop: stop.clone(),
+        work: work.clone(),
+    });
+    let options = Options {
+        public_origins: Vec::new(),
+        is_local: true,
+        max_connections: 100,
+        message_bytes: 1000,
+        request_deadline: 30 * second,
+        write_deadline: 30 * second,
+        cancel_grace: second,
+        retry: 1..=1,
+        ping: second,
+    };
+    Arc::new(App {
+        connections: Arc::new(Semaphore::new(options.max_connections)),
+        options,
+        secrets: Secrets::load(folder, None).unwrap(),
+        store,
+        roster,
+        registry: Arc::new(Registry::new(shared, turns.clone())),
+        turns,
+        metrics,
+        stop,
+        work,
+    })
+}
 
 const METHODS: [Method; 6] =
     [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS];
 
 /// A node that listens on loopback.
 struct Served {
-    node: TestNode,
+    app: Arc<App>,
+    _folder: TempDir,
     base: String,
     client: Client,
 }
 
 impl Served {
     async fn start() -> Self {
-        let node = node();
+        let folder = tempfile::tempdir().unwrap();
+        let app = app(Utf8Path::from_path(folder.path()).unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
-        tokio::spawn(accept::serve(listener, node.node.clone()));
-        Self { node, base, client: Client::builder().no_proxy().build().unwrap() }
+        tokio::spawn(serve(listener, app.clone()));
+        Self { app, _folder: folder, base, client: Client::builder().no_proxy().build().unwrap() }
     }
 
     /// A request to a route, whose parameters get some value.
@@ -63,7 +129,7 @@ async fn no_route_at_all_answers_a_foreign_host_or_origin_even_with_the_token() 
             ("origin", "null"),
         ] {
             let request = served.request(&Method::GET, route).header(name, value);
-            let answer = request.bearer_auth(served.node.node.secrets.token()).send().await;
+            let answer = request.bearer_auth(served.app.secrets.token()).send().await;
             assert_eq!(answer.unwrap().status(), StatusCode::FORBIDDEN, "{route} {value}");
         }
     }

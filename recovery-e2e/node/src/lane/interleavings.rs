@@ -14,8 +14,6 @@ use serde_json::Value;
 use self::rules::{Pane, Read, Snapshot, Want};
 use super::tests::lane;
 use super::*;
-use crate::listener::{Listener, Next};
-use crate::ring::Bounds;
 
 /// Cases of the property; `PROPTEST_CASES` can ask for more.
 const CASES: u32 = 1_000;

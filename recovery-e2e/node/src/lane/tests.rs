@@ -1,8 +1,6 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::listener::Next;
-use crate::ring::Bounds;
 
 /// Enough for connects to fall before, into and after publications.
 const EVENTS: u64 = 1000;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::ModelError;
 use super::calls::{CallDelta, Calls};
-use crate::row::Call;
+use crate::record::Call;
 
 /// An answer as it arrives.
 pub struct Answer {

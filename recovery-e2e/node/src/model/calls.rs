@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::row::Call;
+use crate::record::Call;
 
 /// A piece of one call.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -3,8 +3,7 @@
 use rusqlite::{OptionalExtension as _, Transaction, params};
 
 use super::{Store, StoreError, rows};
-use crate::cursor::RowId;
-use crate::row::Row;
+use crate::record::{Row, RowId};
 
 /// How a send stands when it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

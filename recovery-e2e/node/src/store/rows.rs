@@ -3,8 +3,7 @@
 use rusqlite::{OptionalExtension as _, Transaction, params};
 
 use super::{Store, StoreError};
-use crate::cursor::RowId;
-use crate::row::{Call, Part, Row, unanswered};
+use crate::record::{Call, Part, Row, RowId, unanswered};
 
 /// What a rewind has removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,6 @@
 use super::*;
-use crate::cursor::RowId;
-use crate::cursor::tests::epoch;
-use crate::row::tests::{calls, result};
-use crate::row::{Part, Row};
+use crate::record::tests::{calls, epoch, result};
+use crate::record::{Part, Row, RowId};
 
 fn stored(ws_id: &str, parent: Option<&str>) -> Stored {
     Stored {

@@ -5,13 +5,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
-use crate::cursor::Cursor;
-use crate::event::{Activity, Event, connection_frame};
-use crate::feed::{Connection, Feed, Limits};
-use crate::kind::Kind;
+use super::event::{Activity, Event, connection_frame};
+use super::feed::{Connection, Feed, Limits};
+use super::replay::{Ask, Proof, Shape, decide};
 use crate::metrics::Load;
-use crate::replay::{Ask, Proof, Shape, decide};
-use crate::store::Stored;
+use crate::record::{Cursor, Kind};
 
 /// A workstream as lists show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -26,19 +24,6 @@ pub struct Entry {
     pub kind: Kind,
     /// The workstream that it works for.
     pub parent_ws_id: Option<String>,
-}
-
-impl Entry {
-    /// A stored workstream that does this.
-    pub fn of(ws: &Stored, state: Activity) -> Self {
-        Self {
-            ws_id: ws.ws_id.clone(),
-            name: ws.name.clone(),
-            state,
-            kind: ws.kind,
-            parent_ws_id: ws.parent_ws_id.clone(),
-        }
-    }
 }
 
 /// Why a workstream leaves the roster. A node that stops gives no reason, because its successor

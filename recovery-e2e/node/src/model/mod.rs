@@ -14,7 +14,10 @@ use serde_json::{Value, json};
 pub use answer::Answer;
 pub use backoff::Backoff;
 
-use crate::row::Part;
+use crate::record::Part;
+
+/// The environment variable with the API key. The tools of the node do not inherit it.
+pub const KEY_VARIABLE: &str = "RECOVERY_NODE_MODEL_KEY";
 
 /// How long a connection to the model may take to be made.
 const CONNECT: Duration = Duration::from_secs(10);

@@ -1,40 +1,20 @@
-//! The command line.
+//! The settings of a node: the flags of the command line.
 
 mod turns;
 
-use std::future::Future;
-use std::io::{self, IsTerminal as _, Write as _};
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use clap::{Args, Command, CommandFactory as _, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
-pub use turns::TurnSettings;
-
-use crate::config::{self, ConfigError};
-use crate::feed::Limits;
-use crate::origin::Origin;
-use crate::ring::Bounds;
-use crate::serve::{self, ServeError};
+use crate::http::{self, Origin};
+use crate::lane::{Bounds, Limits};
+use crate::tools;
 use crate::units::{bytes, duration, millis_range};
-
-/// A small streaming agent node.
-#[derive(Parser)]
-#[command(name = "recovery-node", version)]
-struct Cli {
-    #[command(subcommand)]
-    command: Subcommands,
-}
-
-#[derive(Subcommand)]
-enum Subcommands {
-    /// Serve workstreams until SIGTERM or SIGINT; prints one line of JSON when it listens.
-    Serve(Box<Settings>),
-}
+use turns::TurnSettings;
 
 /// How a node is started. Each is also a key of the configuration file.
 #[derive(Args, Clone, Debug)]
@@ -148,14 +128,30 @@ impl Settings {
         }
     }
 
-    /// Where the tools of a workstream work.
-    pub fn work_dir(&self, ws_id: &str) -> Utf8PathBuf {
-        self.data_dir.join("work").join(ws_id)
+    /// The limits of tools, and where they run.
+    pub fn tools(&self) -> tools::Options {
+        tools::Options {
+            folder: self.data_dir.join("work"),
+            limit: self.turns.tool_limit,
+            output_bytes: self.turns.tool_output_bytes,
+        }
     }
 
-    /// Whether nobody but this machine can reach the node.
-    pub fn is_local(&self) -> bool {
-        self.listen.ip().is_loopback() && self.public_origins.iter().all(Origin::is_loopback)
+    /// What the HTTP server allows, and how long it waits.
+    pub fn http(&self) -> http::Options {
+        let is_local =
+            self.listen.ip().is_loopback() && self.public_origins.iter().all(Origin::is_loopback);
+        http::Options {
+            public_origins: self.public_origins.clone(),
+            is_local,
+            max_connections: self.max_connections,
+            message_bytes: self.message_bytes,
+            request_deadline: self.request_deadline,
+            write_deadline: self.write_deadline,
+            cancel_grace: self.turns.cancel_grace,
+            retry: self.retry.clone(),
+            ping: self.ping,
+        }
     }
 }
 
@@ -169,95 +165,4 @@ fn connections(text: &str) -> Result<usize, String> {
 fn filter(text: &str) -> Result<String, String> {
     EnvFilter::try_new(text).map_err(|error| error.to_string())?;
     Ok(text.to_owned())
-}
-
-/// Runs `recovery-node` with the arguments of this process.
-pub fn main() -> ExitCode {
-    const CONFIG: &str = "config";
-    let show = Settings::augment_args(Command::new(CONFIG))
-        .about("Print the settings in force, as a configuration file")
-        .mut_args(|arg| arg.required(false));
-    let command = Cli::command().subcommand(show);
-    let told = match config::read(&command, std::env::args_os().collect()) {
-        Ok(told) => told,
-        Err(error) => return refused(error),
-    };
-    if let (Some((CONFIG, told)), Some(command)) =
-        (told.subcommand(), command.find_subcommand(CONFIG))
-    {
-        let written = io::stdout().write_all(config::show(command, told).as_bytes());
-        return if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
-    }
-    let Subcommands::Serve(settings) = match Cli::from_arg_matches(&told) {
-        Ok(cli) => cli.command,
-        Err(error) => error.exit(),
-    };
-    run(&settings.clone(), async {
-        let running = serve::start(*settings).await?;
-        running.announce()?;
-        running.until_stopped().await
-    })
-}
-
-/// Reads the command line of this process, and the configuration file that it names.
-///
-/// # Errors
-/// When they make no sense: the exit code, after it was said why.
-#[cfg(feature = "control")]
-pub(crate) fn read<T: Parser>() -> Result<T, ExitCode> {
-    let command = T::command();
-    let told = config::read(&command, std::env::args_os().collect()).map_err(refused)?;
-    T::from_arg_matches(&told).map_err(|error| refused(error.into()))
-}
-
-fn refused(error: ConfigError) -> ExitCode {
-    match error {
-        ConfigError::CommandLine(error) => error.exit(),
-        error => {
-            eprintln!("recovery-node: {error}");
-            ExitCode::from(2)
-        }
-    }
-}
-
-/// Runs a node to its end: 0 when it was asked to stop, 2 when it could not start, 1 otherwise.
-pub(crate) fn run(
-    settings: &Settings,
-    node: impl Future<Output = Result<(), ServeError>>,
-) -> ExitCode {
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(&settings.log))
-        .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal());
-    match settings.log_format {
-        LogFormat::Text => log.init(),
-        LogFormat::Json => log.json().init(),
-    }
-    let runtime = match tokio::runtime::Runtime::new() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            eprintln!("recovery-node: cannot start its threads: {error}");
-            return ExitCode::from(2);
-        }
-    };
-    let ended = runtime.block_on(node);
-    // A commit that still waits for a foreign lock must not hold up the end.
-    runtime.shutdown_timeout(serve::GRACE);
-    match ended {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("recovery-node: {error}");
-            ExitCode::from(if error.is_at_start() { 2 } else { 1 })
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
-    }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::event::Item;
-use crate::row::Call;
+use crate::lane::Item;
+use crate::record::Call;
 
 /// Characters of a call's preview.
 const PREVIEW: usize = 400;

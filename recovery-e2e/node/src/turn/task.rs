@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use crate::cursor::RowId;
-use crate::row::{Part, Row};
-use crate::tool::{self, Caller, Tool};
+use crate::record::{Part, Row, RowId};
+use crate::tools::{self, Caller, Tool};
 
 /// One task.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -42,7 +41,7 @@ pub fn tasks(rows: &[Row], busy: bool) -> Vec<Task<'_>> {
         match part {
             Part::User { .. } => interrupt(&mut tasks),
             Part::Assistant { tool_calls } => {
-                let planned = tool::plan(tool_calls.clone(), Caller::Turn).into_iter();
+                let planned = tools::plan(tool_calls.clone(), Caller::Turn).into_iter();
                 let given = planned.filter(|call| matches!(call.tool, Ok(Tool::TaskAgent { .. })));
                 tasks.extend(given.map(|planned| Task {
                     row_id,
@@ -80,9 +79,8 @@ fn interrupt(tasks: &mut [Task<'_>]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cursor::tests::epoch;
-    use crate::row::Call;
-    use crate::row::tests::{calls, result};
+    use crate::record::Call;
+    use crate::record::tests::{calls, epoch, result};
 
     fn given(ids: &[&str]) -> Part {
         let call = |id: &&str| Call {

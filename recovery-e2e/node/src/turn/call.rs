@@ -2,23 +2,19 @@
 
 use std::time::Duration;
 
-use crate::agent;
-use crate::bash::Bash;
-use crate::cursor::RowId;
-use crate::event::Event;
+use super::{Turns, agent};
 use crate::halt::Halted;
-use crate::node::Node;
-use crate::output::{Address, Output};
-use crate::row::{Part, Row, Step};
+use crate::lane::Event;
+use crate::record::{Part, Row, RowId, Step};
 use crate::store::StoreError;
-use crate::tool::{Planned, Tool};
+use crate::tools::{Address, Finished, Planned, Tool};
 use crate::workstream::Workstream;
 
 /// Where calls are run.
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
-    /// The node.
-    pub node: &'a Node,
+    /// What runs turns.
+    pub turns: &'a Turns,
     /// The workstream.
     pub ws: &'a Workstream,
     /// The base URL of its model.
@@ -65,7 +61,7 @@ impl Site<'_> {
             is_error: done.is_error,
             agent_steps: done.steps,
         };
-        self.ws.finish_call(&self.node.store, Row { content: done.output, row_id, part }).await
+        self.ws.finish_call(Row { content: done.output, row_id, part }).await
     }
 
     /// Runs a call of an agent, which is a step on its way and no row.
@@ -89,24 +85,11 @@ impl Site<'_> {
     }
 
     async fn bash(&self, address: Address<'_>, command: &str, limit: Option<Duration>) -> Done {
-        let settings = &self.node.settings;
-        let limit = limit.unwrap_or(Duration::MAX).min(settings.turns.tool_limit);
-        let mut output = Output::new(&self.ws.lane, address, settings.turns.tool_output_bytes);
-        let ended = async {
-            let bash = Bash::start(command, settings.work_dir(&self.ws.ws_id).as_std_path())?;
-            let id = bash.id();
-            let _kept = id.map(|group| self.node.keeper.keep(group));
-            #[cfg(feature = "control")]
-            let _listed =
-                id.map(|pid| self.node.processes.list(pid, &self.ws.ws_id, address.call_id));
-            bash.finish(limit, self.halted, &mut output).await
-        }
-        .await;
-        let note = match ended {
-            Ok(ended) => ended.note(),
-            Err(error) => Some(format!("cannot run a command: {error}; see to the node's machine")),
-        };
-        Done { is_error: note.is_some(), output: output.finish(note.as_deref()), steps: Vec::new() }
+        let Self { turns, ws, halted, .. } = self;
+        let command = (command, limit);
+        let finished = turns.tools.bash(&ws.ws_id, &ws.lane, address, command, halted).await;
+        let Finished { output, is_error } = finished;
+        Done { output, is_error, steps: Vec::new() }
     }
 
     fn receipt(&self, address: Address<'_>, name: &str, done: &Done) {

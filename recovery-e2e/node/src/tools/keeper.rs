@@ -63,7 +63,7 @@ impl Drop for Kept<'_> {
 fn start() -> io::Result<ChildStdin> {
     let mut child = Command::new("bash")
         .args(["-c", SCRIPT])
-        .env_remove(crate::serve::MODEL_KEY)
+        .env_remove(crate::model::KEY_VARIABLE)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

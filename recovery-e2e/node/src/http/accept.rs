@@ -1,7 +1,5 @@
 //! Takes connections: how many there may be, how long each may dawdle, and how it ends.
 
-mod deadline;
-
 use std::error::Error as _;
 use std::io;
 use std::pin::pin;
@@ -16,9 +14,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::task::TaskTracker;
 
-use crate::http;
-use crate::node::Node;
-use deadline::WriteDeadline;
+use super::deadline::WriteDeadline;
+use super::{App, refusal, router};
 
 /// Bytes of a request's head, and of what waits for a connection outside its queue.
 const BUFFER: usize = 64 << 10;
@@ -31,16 +28,16 @@ const REFUSALS: usize = 32;
 const RESOURCE_RETRY: Duration = Duration::from_millis(200);
 
 /// Serves connections until the node stops, and then until each has ended.
-pub async fn serve(listener: TcpListener, node: Arc<Node>) {
+pub async fn serve(listener: TcpListener, app: Arc<App>) {
     let doors = Doors {
-        router: http::router(node.clone()),
-        refusal: http::refusal(),
+        router: router(app.clone()),
+        refusal: refusal(),
         refusals: Arc::new(Semaphore::new(REFUSALS)),
         open: TaskTracker::new(),
-        node,
+        app,
     };
     loop {
-        match doors.node.stop.run_until_cancelled(listener.accept()).await {
+        match doors.app.stop.run_until_cancelled(listener.accept()).await {
             None => break,
             Some(Ok((stream, _))) => doors.admit(stream),
             // The peer left before it was let in.
@@ -57,7 +54,7 @@ pub async fn serve(listener: TcpListener, node: Arc<Node>) {
 }
 
 struct Doors {
-    node: Arc<Node>,
+    app: Arc<App>,
     router: Router,
     refusal: Router,
     refusals: Arc<Semaphore>,
@@ -66,46 +63,46 @@ struct Doors {
 
 impl Doors {
     fn admit(&self, stream: TcpStream) {
-        let (router, place) = match self.node.connections.clone().try_acquire_owned() {
+        let (router, place) = match self.app.connections.clone().try_acquire_owned() {
             Ok(place) => (&self.router, place),
             Err(_) => {
-                self.node.metrics.connections_refused.count();
+                self.app.metrics.connections_refused.count();
                 let Ok(place) = self.refusals.clone().try_acquire_owned() else { return };
                 (&self.refusal, place)
             }
         };
-        self.open.spawn(connection(self.node.clone(), stream, router.clone(), place));
+        self.open.spawn(connection(self.app.clone(), stream, router.clone(), place));
     }
 }
 
 async fn connection(
-    node: Arc<Node>,
+    app: Arc<App>,
     stream: TcpStream,
     router: Router,
     _place: OwnedSemaphorePermit,
 ) {
-    let settings = &node.settings;
-    if let Err(error) = prepare(&stream, settings.write_deadline) {
+    let options = &app.options;
+    if let Err(error) = prepare(&stream, options.write_deadline) {
         // It is gone already, and the first read or write will say so.
         tracing::debug!(%error, "a connection without its options");
     }
-    let io = WriteDeadline::new(stream, settings.write_deadline);
+    let io = WriteDeadline::new(stream, options.write_deadline);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(settings.request_deadline)
+        .header_read_timeout(options.request_deadline)
         .max_buf_size(BUFFER)
         .serve_connection(TokioIo::new(io), TowerToHyperService::new(router));
     let mut connection = pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
-        () = node.stop.cancelled() => {
+        () = app.stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }
     };
     if let Err(error) = ended {
         if is_late(&error) {
-            node.metrics.write_deadlines.count();
+            app.metrics.write_deadlines.count();
         }
         tracing::debug!(%error, "a connection broke");
     }

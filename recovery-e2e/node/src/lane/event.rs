@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::cursor::{EventId, RowId};
-use crate::replay::{Reason, Span};
+use super::replay::{Reason, Span};
+use crate::record::{EventId, RowId};
 
 /// What a workstream is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -222,7 +222,7 @@ fn json(value: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cursor::tests::epoch;
+    use crate::record::tests::epoch;
 
     #[test]
     fn a_frame_is_one_data_line_whatever_the_text() {

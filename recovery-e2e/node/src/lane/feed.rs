@@ -6,12 +6,12 @@
 use bytes::Bytes;
 use serde::Serialize;
 
-use crate::cursor::{Epoch, EventId};
-use crate::event::{Event, connection_frame, ring_frame};
-use crate::listener::{self, Listener, Sender};
+use super::event::{Event, connection_frame, ring_frame};
+use super::listener::{self, Listener, Sender};
+use super::replay::Span;
+use super::ring::{Bounds, Ring};
 use crate::metrics::Load;
-use crate::replay::Span;
-use crate::ring::{Bounds, Ring};
+use crate::record::{Epoch, EventId};
 
 /// How much a lane and each of its connections may hold.
 #[derive(Clone, Copy, Debug)]

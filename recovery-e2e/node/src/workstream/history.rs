@@ -5,12 +5,10 @@
 
 use std::sync::Arc;
 
-use crate::cursor::HandoffToken;
-use crate::flight::{Flight, Flights};
-use crate::node::Node;
-use crate::row::Row;
+use super::Workstream;
+use super::flight::{Flight, Flights};
+use crate::record::{HandoffToken, Row};
 use crate::store::StoreError;
-use crate::workstream::Workstream;
 
 /// Rows, and the token that is true while they are all there are.
 #[derive(Debug)]
@@ -37,39 +35,35 @@ impl Workstream {
     ///
     /// # Errors
     /// When the store fails; nothing is answered that is not proven.
-    pub async fn history(
-        self: Arc<Self>,
-        node: Arc<Node>,
-        limit: u32,
-    ) -> Result<Arc<History>, StoreError> {
+    pub async fn history(self: Arc<Self>, limit: u32) -> Result<Arc<History>, StoreError> {
         let generation = self.lane.generation();
         #[cfg(feature = "control")]
-        let generation = node.faults.flight_generation(generation);
+        let generation = self.shared.faults.flight_generation(generation);
         match self.reads.board(Key { limit, generation }) {
             Flight::Lead(lead) => {
-                let history = self.read(&node, limit).await?;
+                let history = self.read(limit).await?;
                 lead.land(history.clone());
                 Ok(history)
             }
             Flight::Join(joined) => {
-                node.metrics.history_joins.count();
+                self.shared.metrics.history_joins.count();
                 match joined.await {
                     Ok(history) => Ok(history),
                     // The failure may have been the other's alone; but one retry each is all.
-                    Err(_) => self.read(&node, limit).await,
+                    Err(_) => self.read(limit).await,
                 }
             }
         }
     }
 
-    async fn read(&self, node: &Node, limit: u32) -> Result<Arc<History>, StoreError> {
+    async fn read(&self, limit: u32) -> Result<Arc<History>, StoreError> {
         let journal = self.journal.lock().await;
-        node.metrics.history_loads.count();
-        let rows = node.store.rows(&self.ws_id, limit).await?;
+        self.shared.metrics.history_loads.count();
+        let rows = self.rows(limit).await?;
         let token = self.lane.token();
         drop(journal);
         #[cfg(feature = "control")]
-        node.faults.park(&node.stop).await;
+        self.shared.faults.park(&self.shared.stop).await;
         Ok(Arc::new(History { rows, token }))
     }
 }
@@ -78,10 +72,16 @@ impl Workstream {
 mod tests {
     use futures_util::FutureExt as _;
     use proptest::prelude::*;
+    use tokio_util::sync::CancellationToken;
 
+    use super::super::Shared;
+    use super::super::flight::{Joined, Lead};
     use super::*;
-    use crate::flight::{Joined, Lead};
-    use crate::node::tests::{TestNode, node, plan};
+    #[cfg(feature = "control")]
+    use crate::faults::Faults;
+    use crate::lane::{Bounds, Limits, Roster};
+    use crate::record::Kind;
+    use crate::store::{Store, Stored};
 
     /// What may happen to the reads of a workstream.
     #[derive(Clone, Debug)]
@@ -170,22 +170,43 @@ mod tests {
 
     #[tokio::test]
     async fn a_joiner_of_a_failed_read_retries_once_alone() {
-        let TestNode { node, _folder } = node();
-        let ws = node.create(plan("a")).await.unwrap();
+        let bounds = Bounds { events: 10, bytes: 1000 };
+        let limits = Limits { ring: bounds, listener: bounds };
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("db")).unwrap();
+        let stored = Stored {
+            ws_id: "w".into(),
+            name: "a".into(),
+            model_url: None,
+            kind: Kind::default(),
+            parent_ws_id: None,
+            turns: 0,
+        };
+        store.create(stored.clone()).await.unwrap();
+        let shared = Arc::new(Shared {
+            store,
+            roster: Arc::new(Roster::new("node".into(), limits).unwrap()),
+            limits,
+            metrics: Arc::default(),
+            stop: CancellationToken::new(),
+            #[cfg(feature = "control")]
+            faults: Faults::default(),
+        });
+        let ws = Arc::new(Workstream::load(stored, shared.clone()).unwrap());
         let key = Key { limit: 5, generation: 0 };
         for retry_fails in [false, true] {
             let Flight::Lead(lead) = ws.reads.board(key.clone()) else { panic!("none is open") };
-            let joiner = tokio::spawn(ws.clone().history(node.clone(), 5));
+            let joiner = tokio::spawn(ws.clone().history(5));
             let joins = if retry_fails { 2 } else { 1 };
-            while node.metrics.history_joins.get() < joins {
+            while shared.metrics.history_joins.get() < joins {
                 tokio::task::yield_now().await;
             }
             if retry_fails {
-                node.store.close();
+                shared.store.close();
             }
             drop(lead);
             assert_eq!(joiner.await.unwrap().is_err(), retry_fails);
-            assert_eq!(node.metrics.history_loads.get(), joins);
+            assert_eq!(shared.metrics.history_loads.get(), joins);
         }
     }
 }

@@ -2,10 +2,8 @@
 
 use std::time::Instant;
 
-use crate::batch::Batch;
-use crate::cursor::RowId;
-use crate::event::Event;
-use crate::lane::Lane;
+use crate::lane::{Batch, Event, Lane};
+use crate::record::RowId;
 
 /// Where the events of a call belong.
 #[derive(Clone, Copy, Debug)]

@@ -4,13 +4,12 @@
 use futures_util::future::join_all;
 use serde_json::Value;
 
-use crate::call::{Done, Site};
-use crate::cursor::RowId;
-use crate::event::{Event, Item};
+use super::call::{Done, Site};
 use crate::halt::Why;
+use crate::lane::{Event, Item};
 use crate::model::{ModelError, message};
-use crate::row::{Call, Part, Step};
-use crate::tool::{self, Caller, Planned};
+use crate::record::{Call, Part, RowId, Step};
+use crate::tools::{self, Caller, Planned};
 
 /// Why an agent has no complete answer.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +54,7 @@ impl Agent<'_> {
             if calls.is_empty() {
                 return Ok(text);
             }
-            let mut planned = tool::plan(calls, Caller::Agent);
+            let mut planned = tools::plan(calls, Caller::Agent);
             let tool_calls: Vec<_> = planned.iter().map(|planned| planned.call.clone()).collect();
             for planned in &mut planned {
                 planned.call.id = child_id(self.call_id, self.run, step, &planned.call.id);
@@ -69,9 +68,9 @@ impl Agent<'_> {
     }
 
     async fn ask(&self, messages: &[Value]) -> Result<(String, Vec<Call>), ModelError> {
-        let Site { node, ws, base, .. } = self.site;
-        let tools = tool::declarations(Caller::Agent);
-        let mut answer = node.model.answer(base, messages, &tools).await?;
+        let Site { turns, ws, base, .. } = self.site;
+        let tools = tools::declarations(Caller::Agent);
+        let mut answer = turns.model.answer(base, messages, &tools).await?;
         let mut text = String::new();
         while let Some(fragment) = answer.next().await? {
             text.push_str(&fragment);
@@ -80,7 +79,7 @@ impl Agent<'_> {
             ws.lane.publish(&Event::AgentContext {
                 parent_call_id: self.call_id,
                 prompt_tokens,
-                context_window: node.settings.turns.context_window,
+                context_window: turns.context_window,
             });
         }
         Ok((text, answer.into_calls()))

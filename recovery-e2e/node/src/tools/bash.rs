@@ -12,9 +12,9 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep_until};
 
-use crate::batch::at;
+use super::output::Output;
 use crate::halt::{Halted, Why};
-use crate::output::Output;
+use crate::lane::at;
 
 /// Bytes read at once; also the most that Linux lets an ordinary pipe hold.
 const READ: usize = 64 << 10;
@@ -71,7 +71,7 @@ impl Bash {
             .args(["-c", command])
             .current_dir(folder)
             // The command is the model's; the key is not.
-            .env_remove(crate::serve::MODEL_KEY)
+            .env_remove(crate::model::KEY_VARIABLE)
             .stdin(Stdio::null())
             .stdout(writer.try_clone()?)
             .stderr(writer)

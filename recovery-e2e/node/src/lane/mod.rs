@@ -5,17 +5,30 @@
 //! the live queue, and never in none of them. Nothing waits and nothing touches a disk or a
 //! socket under the lock.
 
+mod batch;
+mod event;
+mod feed;
+mod listener;
+mod replay;
+mod ring;
+mod roster;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::cursor::{Cursor, EventId, HandoffToken, RowId};
-use crate::event::{Activity, ClearReason, Event, Item, ResyncReason, Stamped, connection_frame};
-use crate::feed::{Connection, Feed, Limits};
 use crate::metrics::Load;
+use crate::record::{Cursor, EventId, HandoffToken, Part, Row, RowId};
+use event::{ClearReason, Stamped};
+use feed::Feed;
 #[cfg(feature = "control")]
-use crate::replay::Span;
-use crate::replay::{Ask, Proof, Shape, decide};
-use crate::roster::Roster;
-use crate::row::{Part, Row};
+use replay::Span;
+use replay::{Ask, Proof, Shape, decide};
+
+pub use batch::{Batch, at};
+pub use event::{Activity, Event, Item, ResyncReason, connection_frame};
+pub use feed::{Connection, Limits};
+pub use listener::{Listener, Next};
+pub use ring::Bounds;
+pub use roster::{Entry, Leave, Roster};
 
 /// What a connection presents, as it stands in the request.
 #[derive(Clone, Copy, Debug)]

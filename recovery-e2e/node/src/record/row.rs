@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cursor::RowId;
+use super::cursor::RowId;
 
 /// One row of a conversation; also a message of a history on the wire.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::cursor::{Cursor, Epoch, EventId};
+use crate::record::{Cursor, Epoch, EventId};
 
 /// What a connection presents.
 #[derive(Clone, Copy, Debug)]
@@ -126,7 +126,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::cursor::tests::epoch;
+    use crate::record::tests::epoch;
 
     const HERE: u64 = 0xaa;
     /// The ring holds 5 to 9; 1 to 4 are evicted.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 
-use crate::kind::Kind;
+use crate::record::Kind;
 pub use queue::Arrival;
 #[cfg(test)]
 pub use rows::Cut;
@@ -22,7 +22,7 @@ const VERSION: i64 = 3;
 const BUSY: Duration = Duration::from_secs(1);
 
 /// `sends` and `rewinds` outlive the rows they made: a repeated request is the same request even
-/// after its rows were cut. `part` is the JSON of a row's [`Part`](crate::row::Part).
+/// after its rows were cut. `part` is the JSON of a row's [`Part`](crate::record::Part).
 const SCHEMA: &str = "
     CREATE TABLE workstreams (
         ws_id TEXT PRIMARY KEY, name TEXT NOT NULL, model_url TEXT, kind TEXT NOT NULL,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use bytes::Bytes;
 use tokio::sync::Notify;
 
-use crate::ring::Bounds;
+use super::ring::Bounds;
 
 /// What a connection takes from its queue.
 #[derive(Debug, PartialEq, Eq)]

@@ -5,7 +5,6 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::State;
@@ -18,11 +17,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::net::UnixListener;
 
-use crate::cli::{self, Settings};
-use crate::cursor::EventId;
+use crate::cli;
 use crate::http::{ApiError, read};
-use crate::node::Node;
-use crate::serve::{self, ServeError};
+use crate::record::EventId;
+use crate::serve::{self, Inner, ServeError};
+use crate::settings::Settings;
 
 mod emit;
 
@@ -54,7 +53,7 @@ pub fn main() -> ExitCode {
     };
     cli::run(&settings.clone(), async {
         let running = serve::start(*settings).await?;
-        let socket = Socket::open(control_socket, running.node.clone())?;
+        let socket = Socket::open(control_socket, running.inner.clone())?;
         running.announce()?;
         let ended = running.until_stopped().await;
         drop(socket);
@@ -66,7 +65,7 @@ pub fn main() -> ExitCode {
 struct Socket(Utf8PathBuf);
 
 impl Socket {
-    fn open(path: Utf8PathBuf, node: Arc<Node>) -> Result<Self, ServeError> {
+    fn open(path: Utf8PathBuf, inner: Inner) -> Result<Self, ServeError> {
         let listener =
             bind(&path).map_err(|source| ServeError::Control { path: path.clone(), source })?;
         let router = Router::new()
@@ -76,7 +75,7 @@ impl Socket {
             .route("/defect", post(defect))
             .route("/emit", post(emit::emit))
             .route("/processes", get(processes))
-            .with_state(node);
+            .with_state(inner);
         tokio::spawn(axum::serve(listener, router).into_future());
         Ok(Self(path))
     }
@@ -101,13 +100,13 @@ fn bind(path: &Utf8Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-async fn hold_load(State(node): State<Arc<Node>>) -> Json<Value> {
-    node.faults.hold();
+async fn hold_load(State(inner): State<Inner>) -> Json<Value> {
+    inner.shared.faults.hold();
     Json(json!({ "status": "ok" }))
 }
 
-async fn release_load(State(node): State<Arc<Node>>) -> Json<Value> {
-    node.faults.release();
+async fn release_load(State(inner): State<Inner>) -> Json<Value> {
+    inner.shared.faults.release();
     Json(json!({ "status": "ok" }))
 }
 
@@ -117,24 +116,24 @@ struct Defect {
 }
 
 async fn defect(
-    State(node): State<Arc<Node>>,
+    State(inner): State<Inner>,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Value>, ApiError> {
     let Defect { name } = read(body)?;
-    if !node.faults.turn_on(&name) {
+    if !inner.shared.faults.turn_on(&name) {
         return Err(ApiError::bad("there is no defect of this name"));
     }
     Ok(Json(json!({ "status": "ok" })))
 }
 
-async fn processes(State(node): State<Arc<Node>>) -> Json<Value> {
-    Json(json!({ "processes": node.processes.all() }))
+async fn processes(State(inner): State<Inner>) -> Json<Value> {
+    Json(json!({ "processes": inner.turns.tools.processes() }))
 }
 
-async fn counters(State(node): State<Arc<Node>>) -> Result<Json<Value>, ApiError> {
+async fn counters(State(inner): State<Inner>) -> Result<Json<Value>, ApiError> {
     let mut lanes = Map::new();
     let mut busy = 0;
-    for ws in node.loaded().await {
+    for ws in inner.registry.loaded().await {
         let (span, listeners) = ws.lane.span();
         let text = |id: Option<EventId>| id.map(|id| id.to_string());
         let lane = json!({
@@ -143,13 +142,13 @@ async fn counters(State(node): State<Arc<Node>>) -> Result<Json<Value>, ApiError
             "listeners": listeners,
         });
         lanes.insert(ws.ws_id.clone(), lane);
-        busy += usize::from(ws.is_busy(&node.store).await?);
+        busy += usize::from(ws.is_busy().await?);
     }
     Ok(Json(json!({
-        "load_calls": node.metrics.history_loads.get(),
-        "load_joins": node.metrics.history_joins.get(),
-        "parked_loads": node.faults.parked(),
-        "model_calls": node.model.calls(),
+        "load_calls": inner.shared.metrics.history_loads.get(),
+        "load_joins": inner.shared.metrics.history_joins.get(),
+        "parked_loads": inner.shared.faults.parked(),
+        "model_calls": inner.turns.model.calls(),
         "busy": busy,
         "lanes": lanes,
     })))

@@ -1,6 +1,8 @@
 //! One loaded workstream: what is committed to the store, and then published on the lane.
 
 mod commit;
+mod flight;
+mod history;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,15 +12,31 @@ use serde::Serialize;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::halt::{Halter, Why, halt};
-use crate::history::Reads;
-use crate::kind::Kind;
-use crate::lane::Lane;
-use crate::node::Node;
-use crate::roster::Entry;
-use crate::row::Row;
+#[cfg(feature = "control")]
+use crate::faults::Faults;
+use crate::halt::{Halted, Halter, Why, halt};
+use crate::lane::{Entry, Lane, Limits, Roster};
+use crate::metrics::Metrics;
+use crate::record::{Kind, Row};
 use crate::store::{Arrival, Store, StoreError, Stored};
-use crate::turn;
+use history::Reads;
+
+/// What all workstreams of a node use.
+pub struct Shared {
+    /// Where rows are committed.
+    pub store: Store,
+    /// Where changes of state are published too.
+    pub roster: Arc<Roster>,
+    /// What each lane may hold.
+    pub limits: Limits,
+    /// The counters of the node.
+    pub metrics: Arc<Metrics>,
+    /// Cancelled when the node is to stop: no turn begins then.
+    pub stop: CancellationToken,
+    /// The faults that the control socket has set.
+    #[cfg(feature = "control")]
+    pub faults: Faults,
+}
 
 /// A workstream in memory.
 pub struct Workstream {
@@ -34,21 +52,22 @@ pub struct Workstream {
     parent_ws_id: Option<String>,
     /// Its events.
     pub lane: Lane,
+    shared: Arc<Shared>,
     /// Cancelled when it is unloaded: its lane publishes nothing more.
     pub unloaded: CancellationToken,
     /// Held from before a commit until its publication, and over a read. So whoever holds it
     /// finds the same rows in the store and on the lane, and a token fits the rows it is minted
     /// with.
-    pub(crate) journal: Mutex<Journal>,
+    journal: Mutex<Journal>,
     /// The reads of its history that are under way.
-    pub(crate) reads: Reads,
+    reads: Reads,
     /// Runs of agents so far.
     runs: AtomicU64,
 }
 
 /// What a workstream is about.
 #[derive(Debug, Default)]
-pub(crate) struct Journal {
+struct Journal {
     /// The turn that runs.
     turn: Option<Running>,
     /// Nothing begins any more.
@@ -63,10 +82,20 @@ struct Running {
     ended: CancellationToken,
 }
 
+/// A turn that has begun. Whoever gets it must run it to [`Workstream::end_turn`].
+#[must_use]
+#[derive(Debug)]
+pub struct Begun {
+    /// Asks the turn to end.
+    pub halter: Halter,
+    /// Reports that the turn is asked to end.
+    pub halted: Halted,
+}
+
 /// What became of a send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
-    /// It is stored and its turn runs; or it was accepted before.
+    /// It is stored and its turn has begun; or it was accepted before.
     Accepted,
     /// It is stored and waits for the end of other turns.
     Queued,
@@ -92,21 +121,17 @@ impl Workstream {
     ///
     /// # Errors
     /// When the operating system gives no random bytes.
-    pub fn load(stored: Stored, node: &Node) -> Result<Self, getrandom::Error> {
-        let lane = Lane::new(
-            &stored.ws_id,
-            &stored.name,
-            stored.turns,
-            node.settings.limits(),
-            node.roster.clone(),
-        )?;
+    pub fn load(stored: Stored, shared: Arc<Shared>) -> Result<Self, getrandom::Error> {
+        let Stored { ws_id, name, model_url, kind, parent_ws_id, turns } = stored;
+        let lane = Lane::new(&ws_id, &name, turns, shared.limits, shared.roster.clone())?;
         Ok(Self {
-            ws_id: stored.ws_id,
-            name: stored.name,
-            model_url: stored.model_url,
-            kind: stored.kind,
-            parent_ws_id: stored.parent_ws_id,
+            ws_id,
+            name,
+            model_url,
+            kind,
+            parent_ws_id,
             lane,
+            shared,
             unloaded: CancellationToken::new(),
             journal: Mutex::default(),
             reads: Reads::new(),
@@ -126,70 +151,69 @@ impl Workstream {
     }
 
     /// Stores a message. It becomes a user row and starts its turn, or waits for those before it.
-    /// A send of a known id is accepted and changes nothing.
+    /// A send of a known id is accepted and changes nothing. The caller runs the turn that has
+    /// begun, if there is one: it may be that of an earlier message.
     ///
     /// # Errors
     /// When the store fails; the send is then not accepted.
     pub async fn send(
-        self: Arc<Self>,
-        node: Arc<Node>,
+        &self,
         message: String,
-        send_id: Option<String>,
-    ) -> Result<Sent, StoreError> {
+        id: Option<String>,
+    ) -> Result<(Sent, Option<Begun>), StoreError> {
+        let store = &self.shared.store;
         let mut journal = self.journal.lock().await;
-        let behind_others = match node.store.arrival(&self.ws_id, send_id.as_deref()).await? {
-            Arrival::Taken => return Ok(Sent::Accepted),
-            Arrival::Waiting => return Ok(Sent::Queued),
+        let behind_others = match store.arrival(&self.ws_id, id.as_deref()).await? {
+            Arrival::Taken => return Ok((Sent::Accepted, None)),
+            Arrival::Waiting => return Ok((Sent::Queued, None)),
             Arrival::New { behind_others } => behind_others,
         };
         if journal.closed {
-            return Ok(Sent::Closed);
+            return Ok((Sent::Closed, None));
         }
         if journal.turn.is_some() || behind_others {
-            node.store.enqueue(&self.ws_id, message, send_id).await?;
-            self.next_turn(&node, &mut journal).await;
-            return Ok(Sent::Queued);
+            store.enqueue(&self.ws_id, message, id).await?;
+            return Ok((Sent::Queued, self.next_turn(&mut journal).await));
         }
-        self.settle(&node.store).await?;
-        let row = Row::user(message, self.lane.name_row(), send_id);
-        node.store.append(&self.ws_id, row.clone()).await?;
-        self.begin_turn(&node, &mut journal, &row);
-        Ok(Sent::Accepted)
+        self.settle().await?;
+        let row = Row::user(message, self.lane.name_row(), id);
+        store.append(&self.ws_id, row.clone()).await?;
+        Ok((Sent::Accepted, Some(self.begin_turn(&mut journal, &row))))
     }
 
-    /// Takes up what waits, if nothing runs.
-    pub async fn take_up(self: Arc<Self>, node: Arc<Node>) {
-        let mut journal = self.journal.lock().await;
-        self.next_turn(&node, &mut journal).await;
+    /// Begins the turn of the message that waits longest, if nothing runs.
+    pub async fn take_up(&self) -> Option<Begun> {
+        self.next_turn(&mut *self.journal.lock().await).await
     }
 
     /// Begins the turn of the message that waits longest. What cannot be taken up now waits on.
-    async fn next_turn(self: &Arc<Self>, node: &Arc<Node>, journal: &mut Journal) {
-        if journal.turn.is_some() || journal.closed || node.stop.is_cancelled() {
-            return;
+    async fn next_turn(&self, journal: &mut Journal) -> Option<Begun> {
+        let Shared { store, stop, .. } = &*self.shared;
+        if journal.turn.is_some() || journal.closed || stop.is_cancelled() {
+            return None;
         }
         let taken = async {
-            if !node.store.waits(&self.ws_id).await? {
+            if !store.waits(&self.ws_id).await? {
                 return Ok(None);
             }
-            self.settle(&node.store).await?;
-            node.store.take_up(&self.ws_id, self.lane.name_row()).await
+            self.settle().await?;
+            store.take_up(&self.ws_id, self.lane.name_row()).await
         };
         match taken.await {
-            Ok(Some(row)) => self.begin_turn(node, journal, &row),
-            Ok(None) => {}
+            Ok(row) => row.map(|row| self.begin_turn(journal, &row)),
             Err::<_, StoreError>(error) => {
                 tracing::error!(ws_id = self.ws_id, %error, "what waits is not taken up");
+                None
             }
         }
     }
 
-    fn begin_turn(self: &Arc<Self>, node: &Arc<Node>, journal: &mut Journal, row: &Row) {
+    fn begin_turn(&self, journal: &mut Journal, row: &Row) -> Begun {
         self.lane.begin_turn(row);
         let (halter, halted) = halt();
         let ended = CancellationToken::new();
         journal.turn = Some(Running { halter: halter.clone(), ended });
-        node.work.spawn(turn::run(node.clone(), self.clone(), halter, halted));
+        Begun { halter, halted }
     }
 
     /// Asks the turn that runs, if one does, to end within `grace`.
@@ -216,12 +240,8 @@ impl Workstream {
     ///
     /// # Errors
     /// When the store fails; nothing is cut then.
-    pub async fn rewind(
-        &self,
-        store: &Store,
-        turns: u64,
-        request: Option<String>,
-    ) -> Result<Rewound, StoreError> {
+    pub async fn rewind(&self, turns: u64, request: Option<String>) -> Result<Rewound, StoreError> {
+        let store = &self.shared.store;
         let journal = self.journal.lock().await;
         if let Some(request) = &request
             && let Some(removed) = store.rewound(&self.ws_id, request).await?
@@ -242,9 +262,18 @@ impl Workstream {
     /// # Errors
     /// When the store fails.
     #[cfg(feature = "control")]
-    pub async fn is_busy(&self, store: &Store) -> Result<bool, StoreError> {
+    pub async fn is_busy(&self) -> Result<bool, StoreError> {
         let journal = self.journal.lock().await;
-        Ok(journal.turn.is_some() || (!journal.closed && store.waits(&self.ws_id).await?))
+        let is_queued = !journal.closed && self.shared.store.waits(&self.ws_id).await?;
+        Ok(journal.turn.is_some() || is_queued)
+    }
+
+    /// The newest rows, at most `limit`, the oldest of them first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn rows(&self, limit: u32) -> Result<Vec<Row>, StoreError> {
+        self.shared.store.rows(&self.ws_id, limit).await
     }
 
     /// The number of an agent's run.
