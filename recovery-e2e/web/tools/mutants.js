@@ -1,26 +1,29 @@
-// Which guards and resets of the client could be lost without anything noticing?
+// Makes mutants of the client: each one removes one guard or one reset of a module.
 //
-//   node tools/mutants.js FILE…            changes each guard and reset of these files in turn, runs
-//                                          the unit tests on each, and lists those that pass
-//   node tools/mutants.js --patches FILE…  prints each survivor as a defect for `recovery-e2e run --defect`
+//   node tools/mutants.js FILE…            runs the unit tests on each mutant of these files, and lists
+//                                          the mutants under which they pass
+//   node tools/mutants.js --patches FILE…  prints each of those as a defect for `recovery-e2e run --defect`
+//   node tools/mutants.js --list [FILE…]   prints every mutant as one line of JSON and runs no test;
+//                                          without FILE: the mutants of all modules of static/recovery
 //
-// A mutant that no unit test notices needs one, or a scenario that fails under it, or a reason.
+// `cargo xtask mutants` runs the end-to-end scenarios on each mutant of `--list`.
 
+import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const WEB = resolve(fileURLToPath(import.meta.url), '../..');
 
-/** Longer than the tests take on a slow machine: a mutant that hangs them is noticed too. */
-const PATIENCE_MS = 300_000;
+/** Longer than the tests take on a slow machine. A mutant that hangs them counts as noticed. */
+const TESTS_DEADLINE_MS = 300_000;
 
-/** @typedef {{start: number, end: number, text: string, what: string}} Change */
+/** @typedef {{start: number, end: number, text: string, what: string, within: string}} Change */
 
-/** What may be lost at one place of a module. @param {ts.Node} node @returns {[string, string][]} replacement, kind */
+/** What one place of a module can lose. @param {ts.Node} node @returns {[string, string][]} replacement, kind */
 function losses(node) {
   if (ts.isIfStatement(node) && !node.elseStatement) return [['{}', 'guard dropped']];
   if (ts.isBinaryExpression(node)) {
@@ -36,11 +39,21 @@ function losses(node) {
     const { expression } = node;
     const assigns = ts.isBinaryExpression(expression) && expression.operatorToken.kind >= ts.SyntaxKind.FirstAssignment
       && expression.operatorToken.kind <= ts.SyntaxKind.LastAssignment;
-    // What a constructor keeps is no reset: without it nothing runs at all.
+    // An assignment in a constructor is no reset: without it nothing runs at all.
     const built = ts.findAncestor(node, ts.isConstructorDeclaration) !== undefined;
     if ((assigns && !built) || ts.isCallExpression(expression)) return [[';', 'statement dropped']];
   }
   return [];
+}
+
+/** The name of the function around a node, with its class; empty at the top of a module. @param {ts.Node} node */
+function within(node) {
+  const names = [];
+  for (let parent = node.parent; parent; parent = parent.parent) {
+    if (ts.isConstructorDeclaration(parent)) names.unshift('constructor');
+    else if ((ts.isFunctionLike(parent) || ts.isClassDeclaration(parent)) && parent.name) names.unshift(parent.name.getText());
+  }
+  return names.join('.');
 }
 
 /** @param {string} text @returns {Change[]} */
@@ -51,7 +64,7 @@ function changes(text) {
   /** @param {ts.Node} node */
   function visit(node) {
     const start = node.getStart();
-    for (const [replacement, what] of losses(node)) found.push({ start, end: node.end, text: replacement, what });
+    for (const [replacement, what] of losses(node)) found.push({ start, end: node.end, text: replacement, what, within: within(node) });
     ts.forEachChild(node, visit);
   }
   visit(source);
@@ -63,7 +76,7 @@ function fails(tests) {
   const env = { ...process.env, RECOVERY_SEED: '1', RECOVERY_SEEDS: '200' };
   const script = tests.map((test) => `await import('./tests/${test}');`).join('');
   const args = ['--input-type=module', '--eval', script];
-  const run = spawnSync('node', args, { cwd: copy, env, stdio: 'ignore', timeout: PATIENCE_MS });
+  const run = spawnSync('node', args, { cwd: copy, env, stdio: 'ignore', timeout: TESTS_DEADLINE_MS });
   return run.status !== 0;
 }
 
@@ -75,7 +88,7 @@ function isNoticed() {
 }
 
 /**
- * The whole lines around a change, before and after it: a text that stands in the module once.
+ * The whole lines around a change, before and after it: a text that occurs once in the module.
  * @param {string} text @param {Change} change
  */
 function patch(text, { start, end, text: replacement }) {
@@ -86,12 +99,51 @@ function patch(text, { start, end, text: replacement }) {
   return { find, replace: find.slice(0, start - from) + replacement + find.slice(end - from) };
 }
 
+/** Whether a module can be parsed. @param {string} text */
+function isModule(text) {
+  return ts.transpileModule(text, { reportDiagnostics: true, compilerOptions: { target: ts.ScriptTarget.Latest } }).diagnostics?.length === 0;
+}
+
+/** Every mutant of a module as a line of JSON; two changes that make the same edit are one mutant. @param {string} file */
+function list(file) {
+  const text = readFileSync(join(WEB, file), 'utf8');
+  const seen = new Set();
+  /** How often each change of a function was seen: the same statement may occur in it twice. @type {Map<string, number>} */
+  const counts = new Map();
+  for (const change of changes(text)) {
+    const { find, replace } = patch(text, change);
+    const line = text.slice(0, change.start).split('\n').length;
+    if (text.split(find).length !== 2) throw new Error(`${file}:${line}: the text of a mutant must occur once`);
+    if (!isModule(text.replace(find, () => replace))) throw new Error(`${file}:${line}: a mutant (${change.what}) is no module`);
+    const edits = [{ asset: `/${file}`, find, replace }];
+    const id = `${basename(file, '.js')}-${createHash('sha256').update(JSON.stringify(edits)).digest('hex').slice(0, 8)}`;
+    if (seen.has(id)) continue;
+    seen.add(id);
+    const { what, start, end } = change;
+    const lost = text.slice(start, end);
+    const key = [change.within, what, lost].join('\n');
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    const within = count === 1 ? change.within : `${change.within} (${count})`;
+    console.log(JSON.stringify({ id, file: basename(file), line, within, what, text: lost, edits }));
+  }
+}
+
 const args = process.argv.slice(2);
-const asPatches = args[0] === '--patches';
-const files = (asPatches ? args.slice(1) : args).map((file) => relative(WEB, resolve(file)));
+const mode = args[0]?.startsWith('--') ? args.shift() : undefined;
+if (mode !== undefined && !['--list', '--patches'].includes(mode)) {
+  console.error(`unknown option ${mode}; there are --list and --patches`);
+  process.exit(2);
+}
+const recovery = readdirSync(join(WEB, 'static/recovery')).sort().map((name) => join('static/recovery', name));
+const files = args.length === 0 && mode === '--list' ? recovery : args.map((file) => relative(WEB, resolve(file)));
 if (files.length === 0) {
   console.error('name the modules to change, such as static/recovery/core.js');
   process.exit(2);
+}
+if (mode === '--list') {
+  for (const file of files) list(file);
+  process.exit(0);
 }
 
 const copy = mkdtempSync(join(tmpdir(), 'recovery-mutants-'));
@@ -99,7 +151,7 @@ process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
 process.on('SIGINT', () => process.exit(1));
 for (const part of ['static', 'tests', 'package.json']) cpSync(join(WEB, part), join(copy, part), { recursive: true });
 if (isNoticed()) {
-  console.error('the unit tests fail without any change; mend them first');
+  console.error('the unit tests fail without any mutant; fix them first');
   process.exit(1);
 }
 
@@ -113,7 +165,7 @@ for (const file of files) {
     if (isNoticed()) continue;
     survivors += 1;
     const line = text.slice(0, change.start).split('\n').length;
-    if (asPatches) console.log(JSON.stringify([{ asset: `/${file}`, ...patch(text, change) }]));
+    if (mode === '--patches') console.log(JSON.stringify([{ asset: `/${file}`, ...patch(text, change) }]));
     else console.log(`${file}:${line} ${change.what}: ${text.slice(change.start, change.end).split('\n')[0]}`);
   }
   writeFileSync(join(copy, file), text);

@@ -1,0 +1,92 @@
+//! Which scenarios can detect a mutant of which module.
+
+use anyhow::ensure;
+
+use super::suite::{Scenario, Suite};
+
+const ROSTER: &[&str] = &["roster"];
+/// Every family that opens a pane.
+const PANES: &[&str] = &["interactive", "coordinator", "handoff", "projection"];
+
+/// The scenario families of each module; a module that is not listed here gets all scenarios.
+const FAMILIES: [(&str, &[&str]); 12] = [
+    ("churn.js", PANES),
+    ("core.js", PANES),
+    ("gate.js", PANES),
+    ("handoff.js", PANES),
+    ("history.js", PANES),
+    // The policy of a coordinator's pane.
+    ("live_calls.js", &["coordinator", "handoff", "projection"]),
+    // The policy of every other pane.
+    ("quiesce.js", &["interactive", "handoff", "projection"]),
+    ("roster.js", ROSTER),
+    ("roster_stream.js", ROSTER),
+    ("rows.js", PANES),
+    ("stream.js", PANES),
+    ("truncation.js", PANES),
+];
+
+/// The scenarios of a module's families, in the order of the suite.
+pub fn scenarios<'a>(suite: &'a Suite, file: &str) -> Vec<&'a Scenario> {
+    let families = families(file);
+    let is_meant = |scenario: &&Scenario| {
+        families.is_none_or(|families| families.contains(&scenario.family.as_str()))
+    };
+    suite.scenarios.iter().filter(is_meant).collect()
+}
+
+/// Fails when a family of the table has no scenario: its mutants would survive unseen.
+pub fn check(suite: &Suite) -> anyhow::Result<()> {
+    for family in FAMILIES.iter().flat_map(|(_, families)| families.iter()) {
+        ensure!(
+            suite.scenarios.iter().any(|scenario| scenario.family == *family),
+            "no scenario has the family {family:?}; correct the table in xtask/src/mutants/families.rs"
+        );
+    }
+    Ok(())
+}
+
+fn families(file: &str) -> Option<&'static [&'static str]> {
+    FAMILIES.iter().find(|(name, _)| *name == file).map(|(_, families)| *families)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::suite;
+    use super::*;
+
+    fn names(suite: &Suite, file: &str) -> Vec<String> {
+        scenarios(suite, file).into_iter().map(|scenario| scenario.name.clone()).collect()
+    }
+
+    #[test]
+    fn a_module_gets_the_scenarios_of_its_families_and_an_unknown_one_gets_all() {
+        let suite = suite::sample(&[
+            ("restart", "interactive"),
+            ("coord-restart", "coordinator"),
+            ("handoff", "handoff"),
+            ("two-pane", "projection"),
+            ("roster-restart", "roster"),
+        ]);
+        assert!(check(&suite).is_ok());
+        assert_eq!(names(&suite, "roster.js"), ["roster-restart"]);
+        assert_eq!(names(&suite, "live_calls.js"), ["coord-restart", "handoff", "two-pane"]);
+        assert_eq!(names(&suite, "core.js"), ["restart", "coord-restart", "handoff", "two-pane"]);
+        assert_eq!(names(&suite, "wire.js").len(), 5);
+        assert_eq!(names(&suite, "new.js").len(), 5);
+    }
+
+    #[test]
+    fn a_family_without_a_scenario_is_an_error() {
+        let error = check(&suite::sample(&[("restart", "interactive")])).unwrap_err();
+        assert!(error.to_string().contains("coordinator"), "{error}");
+    }
+
+    #[test]
+    fn every_module_of_the_table_exists() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../recovery-e2e/web/static/recovery");
+        for (file, _) in FAMILIES {
+            assert!(camino::Utf8Path::new(folder).join(file).is_file(), "{file}");
+        }
+    }
+}
