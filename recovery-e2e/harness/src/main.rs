@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use camino::Utf8Path;
 use clap::Parser;
 use recovery_e2e::cli::{Cli, Command, MergeArgs, RunArgs};
+use recovery_e2e::record::build::BuildInfo;
 use recovery_e2e::report::{self, ReportError, Summary};
 use recovery_e2e::run::{inner, list, merge, plan, supervisor};
 
@@ -38,7 +39,7 @@ fn main() -> ExitCode {
             0
         }),
         Command::Plan(args) => args.plan().map(|plan| {
-            print!("{}", plan::show::render(&plan, args.format));
+            print!("{}", plan::show::render(&plan, &BuildInfo::of_this_program(), args.format));
             0
         }),
     };

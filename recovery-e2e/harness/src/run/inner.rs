@@ -18,6 +18,7 @@ use crate::cli::serve::ServeArgs;
 use crate::os::machine::Look;
 use crate::os::temp::{self, run_id};
 use crate::os::{descendants, lifeline};
+use crate::record::build::BuildInfo;
 use crate::record::journal::{self, Event, Journal, Part, RunFinished, RunInfo, RunStarted};
 use crate::record::settings::BrowserInfo;
 use crate::record::settings::PageSettings;
@@ -103,6 +104,7 @@ async fn work(
         run_id: run_id(&rites.temp).to_owned(),
         started_at: OffsetDateTime::now_utc(),
         harness_version: env!("CARGO_PKG_VERSION").to_owned(),
+        build: BuildInfo::of_this_program(),
         browser: browser.clone(),
         node: node.to_string(),
         args: env::args().skip(1).collect(),

@@ -129,6 +129,7 @@ fn a_run_begins_with_its_browser_its_cases_and_its_jobs() {
     insta::assert_snapshot!(head(&run_started(&["a"])), @r"
     browser Chromium 156.0 from nix (/opt/chromium), sandbox on
     plan 0123456789abcdef, shard 1/1
+    build: digest 5e1f5e1f5e1f5e1f, commit c0ffeec0ffeec0ff
     1 case, 2 jobs, a browser a case, page time, seed 7
     ");
 }
