@@ -20,7 +20,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 pub use summary::{Counts, SUMMARY_VERSION, ShardTimes, Summary, exit_code};
 pub use trouble::Trouble;
 pub use verdict_file::{
-    Conditions, ToldVerdict, VERDICT_FILE, VERDICT_VERSION, VerdictFileError, read_verdict_file,
+    Conditions, SavedVerdict, VERDICT_FILE, VERDICT_VERSION, VerdictFileError, read_verdict_file,
     write_verdict_file,
 };
 

@@ -26,7 +26,7 @@ use crate::record::stamp::Stamp;
 use crate::record::verdict::{Outcome, Verdict, conclude, judge_control};
 use crate::redact::Redactor;
 use crate::report::{Conditions, VERDICT_FILE, write_verdict_file};
-use crate::run::defect::{self, Change};
+use crate::run::defect::{self, DefectEdit};
 use crate::run::plan::Job;
 use crate::run::watching::{Pause, Watching};
 use crate::scenario::stage::{Ground, Stage, StageConfig, StageError};
@@ -53,7 +53,7 @@ pub struct Common {
     /// How long a scenario may take on its stage.
     pub timeout: Duration,
     /// What a person has put into the client.
-    pub defect: Vec<Change>,
+    pub defect: Vec<DefectEdit>,
     /// How a person watches.
     pub watching: Watching,
     /// Holds the stage of a bad case for a person, and prints where it is.

@@ -31,7 +31,7 @@ pub enum DefectError {
 /// One place of the client that a defect changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Change {
+pub struct DefectEdit {
     /// The served file.
     pub asset: String,
     /// The text that stands there exactly once.
@@ -41,12 +41,12 @@ pub struct Change {
 }
 
 /// The defect as the proxy proxy applies it: one patch for each served file.
-pub fn patches(changes: &[Change]) -> Vec<Patch> {
+pub fn patches(changes: &[DefectEdit]) -> Vec<Patch> {
     Patch::group(
         changes
             .iter()
             .cloned()
-            .map(|Change { asset, find, replace }| (asset, Edit { find, replace })),
+            .map(|DefectEdit { asset, find, replace }| (asset, Edit { find, replace })),
     )
 }
 
@@ -54,7 +54,7 @@ pub fn patches(changes: &[Change]) -> Vec<Patch> {
 ///
 /// # Errors
 /// [`DefectError`].
-pub fn read(path: &Utf8Path) -> Result<Vec<Change>, DefectError> {
+pub fn read(path: &Utf8Path) -> Result<Vec<DefectEdit>, DefectError> {
     let text =
         fs::read(path).map_err(|source| DefectError::Read { path: path.to_owned(), source })?;
     serde_json::from_slice(&text)

@@ -12,14 +12,14 @@ use crate::scenario::{REGISTRY, Scenario};
 /// The version of the JSON format.
 const VERSION: u32 = 1;
 
-/// Whom a list is printed for.
+/// The output format of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// A person.
+    /// For a person
     Text,
-    /// A program.
+    /// For a program
     Json,
-    /// The README, whose table must not change with every measurement: it has no seconds.
+    /// The README's table, without seconds: it must not change with every measurement
     Markdown,
 }
 

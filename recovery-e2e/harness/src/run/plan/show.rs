@@ -12,14 +12,14 @@ use crate::record::build::{BuildInfo, short};
 /// The version of the JSON format.
 const VERSION: u32 = 1;
 
-/// Whom a plan is printed for.
+/// The output format of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// A person.
+    /// For a person
     Text,
-    /// A program.
+    /// For a program
     Json,
-    /// The matrix of a GitHub job.
+    /// The matrix of a GitHub job
     Github,
 }
 
