@@ -11,15 +11,16 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, Parser, Subcommand};
 
 use crate::os::machine;
-use crate::record::journal;
+use crate::record::journal::{self, MAX_SHARDS};
 use crate::record::settings::Clock;
+use crate::record::settings::DefectEdit;
 use crate::record::settings::Isolation;
-use crate::run::defect::DefectEdit;
 use crate::run::list;
 use crate::run::plan::order::Order;
 use crate::run::plan::show::Format;
 use crate::run::plan::timings::{Missing, Timings};
-use crate::run::plan::{self, MAX_SHARDS, Plan, Selection, Shard, ShardArg};
+use crate::run::plan::{self, Plan, Selection, Shard, ShardArg};
+use crate::run::settings::RunSettings;
 use crate::run::watching::Watching;
 use repeat::RepeatArgs;
 use serve::ServeArgs;
@@ -341,7 +342,7 @@ impl RunArgs {
 
     /// How many cases run at a time. With wall time it is one, as others would delay it; also where
     /// the run pauses for a person.
-    pub fn jobs(&self) -> u32 {
+    fn jobs(&self) -> u32 {
         if self.clock == Clock::Real || self.watching.pause_on_failure {
             return 1;
         }
@@ -360,9 +361,27 @@ impl RunArgs {
         Ok(())
     }
 
-    /// The node's program.
-    pub fn node(&self) -> Utf8PathBuf {
-        program_of_node(self.node.as_deref())
+    /// The settings of the run.
+    pub fn settings(&self) -> RunSettings {
+        RunSettings {
+            out: self.out.clone(),
+            browser: self.browser.clone(),
+            node: program_of_node(self.node.as_deref()),
+            defect_file: self.defect.clone(),
+            defect: self.earlier_defect.clone(),
+            isolation: self.isolation,
+            clock: self.clock,
+            seed: self.seed,
+            jobs: self.jobs(),
+            order: self.order,
+            timeout: self.timeout,
+            retries: self.retries,
+            fail_fast: self.fail_fast,
+            fail_on_flaky: self.fail_on_flaky,
+            update_timings: self.update_timings,
+            timings: self.selection.timings.clone(),
+            watching: self.watching.clone(),
+        }
     }
 }
 

@@ -115,6 +115,18 @@ impl Sandbox {
     }
 }
 
+/// One edit of a served file that a person gave with `--defect`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DefectEdit {
+    /// The path of the served file.
+    pub asset: String,
+    /// The text to replace; it occurs exactly once in the file.
+    pub find: String,
+    /// Its replacement.
+    pub replace: String,
+}
+
 /// A browser, and where it came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BrowserInfo {

@@ -24,7 +24,7 @@ pub use verdict_file::{
     write_verdict_file,
 };
 
-use crate::os::files;
+use crate::files;
 use crate::record::journal::{self, JournalError};
 
 /// The JUnit report's name in the out folder.

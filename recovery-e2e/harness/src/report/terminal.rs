@@ -64,8 +64,8 @@ impl Layout {
     }
 
     /// The end of an attempt after which there is another.
-    pub fn again(&self, case: &Case, result: &CaseResult) -> String {
-        self.verdict("again", YELLOW, case, result)
+    pub fn retried(&self, case: &Case, result: &CaseResult) -> String {
+        self.verdict("retry", YELLOW, case, result)
     }
 
     /// A verdict; when it is not good, why, and which folder tells more.

@@ -6,13 +6,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{ReportError, write};
-use crate::os::files;
+use crate::files;
 use crate::record::journal::{Case, CaseResult};
 use crate::record::settings::BrowserInfo;
+use crate::record::settings::DefectEdit;
 use crate::record::settings::Isolation;
 use crate::record::settings::PageSettings;
 use crate::redact::Redactor;
-use crate::run::defect::DefectEdit;
 
 /// The file's name in the folder of the case.
 pub const VERDICT_FILE: &str = "verdict.json";

@@ -3,9 +3,9 @@
 use std::{fs, io};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde::{Deserialize, Serialize};
 
 use crate::proxy::{Edit, Patch};
+use crate::record::settings::DefectEdit;
 
 /// What was given is no defect.
 #[derive(Debug, thiserror::Error)]
@@ -28,22 +28,10 @@ pub enum DefectError {
     },
 }
 
-/// One place of the client that a defect changes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DefectEdit {
-    /// The served file.
-    pub asset: String,
-    /// The text that stands there exactly once.
-    pub find: String,
-    /// What stands in its place.
-    pub replace: String,
-}
-
-/// The defect as the proxy proxy applies it: one patch for each served file.
-pub fn patches(changes: &[DefectEdit]) -> Vec<Patch> {
+/// The defect as the proxy applies it: one patch for each served file.
+pub fn patches(defect: &[DefectEdit]) -> Vec<Patch> {
     Patch::group(
-        changes
+        defect
             .iter()
             .cloned()
             .map(|DefectEdit { asset, find, replace }| (asset, Edit { find, replace })),

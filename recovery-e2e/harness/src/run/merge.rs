@@ -5,7 +5,7 @@ use std::{fs, io};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::os::files;
+use crate::files;
 use crate::record::build::BuildInfo;
 use crate::record::journal::{
     self, AppendError, CaseView, Event, Journal, JournalError, JournalView, Part, RunFinished,

@@ -15,6 +15,9 @@ use crate::record::verdict::{Evidence, Outcome, ReceiptReport};
 /// The version of the journal's format: what [`RunInfo::v`] says, and the only one that is read.
 pub const VERSION: u32 = 2;
 
+/// The most shards that a plan may have: no CI starts more machines for one job.
+pub const MAX_SHARDS: u32 = 1000;
+
 /// One line of the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
