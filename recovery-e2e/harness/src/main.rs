@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use camino::Utf8Path;
 use clap::Parser;
 use recovery_e2e::cli::{Cli, Command, MergeArgs, RunArgs};
+use recovery_e2e::record::build::BuildInfo;
 use recovery_e2e::report::{self, ReportError, Summary};
 use recovery_e2e::run::{inner, list, merge, plan, supervisor};
 
-/// A run, or the shards of one, that are not as they should be.
+/// A run, or the shards of one, that are not ok.
 const EXIT_BAD: u8 = 1;
 
 /// Bad arguments or a broken environment.
@@ -19,7 +20,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run(&args),
         Command::Repeat(args) => args.run().map_err(Into::into).and_then(|args| run(&args)),
         Command::Serve(args) => match supervisor::inner_temp() {
-            Some(temp) => inner::serve(&args, temp),
+            Some(temp) => inner::serve(args.keep_open, &args.node(), temp),
             None => supervisor::supervise(None, false),
         },
         Command::Report { dir } => reported(&dir, report::write_all(&dir)),
@@ -38,13 +39,13 @@ fn main() -> ExitCode {
             0
         }),
         Command::Plan(args) => args.plan().map(|plan| {
-            print!("{}", plan::show::render(&plan, args.format));
+            print!("{}", plan::show::render(&plan, &BuildInfo::of_this_program(), args.format));
             0
         }),
     };
     done.map_or_else(
         |error| {
-            eprintln!("recovery-e2e: {}", told(&error));
+            eprintln!("recovery-e2e: {}", with_causes(&error));
             ExitCode::from(EXIT_ENVIRONMENT)
         },
         ExitCode::from,
@@ -59,7 +60,7 @@ fn run(args: &RunArgs) -> anyhow::Result<u8> {
     args.check()?;
     let (plan, shard) = args.plan()?;
     match supervisor::inner_temp() {
-        Some(temp) => inner::run(args, &plan, shard, temp),
+        Some(temp) => inner::run(&args.settings(), &plan, shard, temp),
         None => {
             args.watching.check()?;
             supervisor::supervise(Some(&args.out), args.watching.pause_on_failure)
@@ -67,15 +68,15 @@ fn run(args: &RunArgs) -> anyhow::Result<u8> {
     }
 }
 
-/// An error with its causes, each once: many an error quotes its cause already.
-fn told(error: &anyhow::Error) -> String {
-    error.chain().fold(String::new(), |mut told, cause| {
+/// An error with its causes, without those that its message contains already.
+fn with_causes(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |mut message, cause| {
         let cause = cause.to_string();
-        if told.is_empty() {
-            told = cause;
-        } else if !told.contains(&cause) {
-            told = format!("{told}: {cause}");
+        if message.is_empty() {
+            message = cause;
+        } else if !message.contains(&cause) {
+            message = format!("{message}: {cause}");
         }
-        told
+        message
     })
 }

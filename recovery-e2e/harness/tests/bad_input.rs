@@ -73,5 +73,5 @@ fn controls_on_wall_time_are_refused() {
     let scratch = Scratch::new();
     let (code, said) = refused(&scratch, &["run", "--controls", "--clock", "real"]);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("run on page time only"), "{said}");
+    assert!(said.contains("run with page time only"), "{said}");
 }

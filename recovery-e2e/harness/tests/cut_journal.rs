@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use camino::Utf8Path;
+use recovery_e2e::record::build::BuildInfo;
 use recovery_e2e::record::journal::{
     self, Case, CaseResult, Event, Journal, Part, PlanInfo, RunFinished, RunInfo, RunStarted,
     Started,
@@ -49,6 +50,7 @@ fn journal(out: &Utf8Path) -> Vec<u8> {
         run_id: "run".to_owned(),
         started_at: time::OffsetDateTime::UNIX_EPOCH,
         harness_version: "0.1.0".to_owned(),
+        build: BuildInfo::of_this_program(),
         browser: BrowserInfo {
             path: "/opt/chromium".to_owned(),
             version: "Chromium 156".to_owned(),

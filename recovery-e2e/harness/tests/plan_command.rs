@@ -9,6 +9,7 @@ use std::fs;
 use std::process::Command;
 
 use camino::Utf8PathBuf;
+use recovery_e2e::record::build::BuildInfo;
 use serde_json::Value;
 use support::{Harness, Scratch};
 
@@ -46,6 +47,7 @@ fn fifty_plans_in_other_folders_and_other_locales_have_one_hash() {
     assert_eq!(plans.len(), 1, "{plans:?}");
     let plan: Value = serde_json::from_str(plans.iter().next().unwrap()).unwrap();
     assert_eq!(plan["hash"].as_str().unwrap().len(), 64);
+    assert_eq!(plan["build"]["digest"], BuildInfo::of_this_program().digest);
     assert_eq!(plan["shards"][0]["cases"][0]["predicted_seconds"], 0.9, "the timings were read");
 
     let elsewhere = Harness::command(&scratch)

@@ -1,53 +1,53 @@
-//! What `repeat` takes, and the run that this means.
+//! Arguments of `repeat`, and the run that they describe.
 
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use clap::{Args, Parser};
 
-use super::{Cli, Command, RunArgs, seconds};
-use crate::report::{Conditions, ToldVerdict, VerdictFileError, read_verdict_file};
+use super::{BROWSER, Cli, Command, EXECUTION, OUTPUT, RunArgs, SELECTION, seconds};
+use crate::report::{Conditions, SavedVerdict, VerdictFileError, read_verdict_file};
 use crate::run::watching::Watching;
 
-/// One verdict again: the same scenario or control, browser, isolation, clock, seed and defect.
+/// Arguments of `repeat`.
 #[derive(Clone, Debug, Args)]
 pub struct RepeatArgs {
-    /// The folder of a verdict, with or without `scenarios` or `controls`: target/e2e/restart
+    /// The folder of a verdict, such as target/e2e/scenarios/restart; `scenarios` and `controls` may be left out
     #[arg(value_name = "DIR/SCENARIO")]
     verdict: Utf8PathBuf,
 
-    /// So many times; each further one has the next seed
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Run it N times; each repeat has the next seed
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = SELECTION)]
     repeat_each: u32,
 
-    /// How a person watches
+    /// How a person watches.
     #[command(flatten)]
     watching: Watching,
 
-    /// How long it may take on its stage, in seconds
-    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
+    /// The timeout, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds, help_heading = EXECUTION)]
     timeout: Duration,
 
-    /// The folder of the reports; one that holds an earlier run is replaced
-    #[arg(long, value_name = "DIR", default_value = "target/e2e-repeat")]
+    /// The folder of the reports; replaces an earlier run in it
+    #[arg(long, value_name = "DIR", default_value = "target/e2e-repeat", help_heading = OUTPUT)]
     out: Utf8PathBuf,
 
-    /// Another browser than the verdict's
-    #[arg(long, value_name = "PATH")]
+    /// Another browser [default: the verdict's]
+    #[arg(long, value_name = "PATH", help_heading = BROWSER)]
     browser: Option<Utf8PathBuf>,
 
     /// The node under test [default: the recovery-node-control beside this program]
-    #[arg(long, value_name = "PATH", env = "E2E_NODE")]
+    #[arg(long, value_name = "PATH", env = "E2E_NODE", hide_env_values = true, help_heading = BROWSER)]
     node: Option<Utf8PathBuf>,
 }
 
 impl RepeatArgs {
-    /// The run that comes to the same verdict.
+    /// The run that repeats the verdict.
     ///
     /// # Errors
-    /// When there is no verdict.
+    /// When the verdict cannot be read.
     pub fn run(&self) -> Result<RunArgs, VerdictFileError> {
-        let ToldVerdict { case, conditions } = read_verdict_file(&self.verdict)?;
+        let SavedVerdict { case, conditions } = read_verdict_file(&self.verdict)?;
         let Conditions { browser, isolation, page, defect } = conditions;
         let mut run = RunArgs::default();
         run.selection.repeat_each = self.repeat_each;
@@ -66,11 +66,11 @@ impl RepeatArgs {
 }
 
 impl Default for RunArgs {
-    /// What a command line without arguments means.
+    /// The arguments of an empty command line.
     fn default() -> Self {
         match Cli::parse_from(["recovery-e2e"]).command() {
             Command::Run(args) => args,
-            _ => unreachable!("`run` is what is meant without a subcommand"),
+            _ => unreachable!("`run` is the default command"),
         }
     }
 }

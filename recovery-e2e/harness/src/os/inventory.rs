@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::Pid;
 
+use crate::files;
 use crate::os::children::Children;
+use crate::os::descendants;
 use crate::os::procfs::{self, Stat};
-use crate::os::{descendants, files};
 use crate::record::ledger::{Holding, Ledger, SHM};
 
 /// How long what is left may take to end by itself: some processes watch others, and end after

@@ -1,10 +1,9 @@
-//! The machine: processes and what they leave, files, temporary folders, load.
+//! The operating system: processes and their leftovers, temporary folders, logs, load.
 
 pub mod children;
 pub mod claim;
 pub mod deaths;
 pub mod descendants;
-pub mod files;
 pub mod inventory;
 pub mod lifeline;
 pub mod log;

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 /// The window of every page, in CSS pixels.
 pub const WINDOW: (u32, u32) = (1280, 900);
 
-/// What of the browser a case shares with no other.
+/// What each case has to itself of the browser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Isolation {
-    /// The browser itself: its processes, and a fresh profile
+    /// A browser process and a fresh profile for each case
     #[default]
     Process,
-    /// Cookies, storage, cache and connections, in a fresh off-the-record context; the cases of a worker share its browser's processes until one of them is bad
+    /// A fresh off-the-record context for each case, with its own cookies, storage, cache and connections; the cases of a worker share one browser process until one of them is bad
     Context,
 }
 
@@ -27,13 +27,13 @@ impl Isolation {
     }
 }
 
-/// Whose time the page's timers keep.
+/// The clock of the page's timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
-    /// A clock of the harness, which scenarios freeze and advance.
+    /// Page time: a clock that scenarios freeze and advance
     Page,
-    /// The wall's: what a scenario advances, it waits for.
+    /// Wall time: where a scenario advances the clock, it waits; runs one case at a time, without controls
     Real,
 }
 
@@ -113,6 +113,18 @@ impl Sandbox {
             Sandbox::OffForMachine => "off, as this machine forbids user namespaces",
         }
     }
+}
+
+/// One edit of a served file that a person gave with `--defect`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DefectEdit {
+    /// The path of the served file.
+    pub asset: String,
+    /// The text to replace; it occurs exactly once in the file.
+    pub find: String,
+    /// Its replacement.
+    pub replace: String,
 }
 
 /// A browser, and where it came from.

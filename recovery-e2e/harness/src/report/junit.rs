@@ -52,9 +52,9 @@ fn suite(name: &str, run: &RunInfo, cases: Vec<TestCase>) -> TestSuite {
     suite.package = name.to_owned();
     suite.set_timestamp(run.started_at);
     // The crate writes no properties.
-    let browser = &run.browser;
+    let (browser, build) = (&run.browser, &run.build);
     suite.set_system_out(&text::cdata(&format!(
-        "browser: {}\nbrowser program: {}\nbrowser from: {}\nsandbox: {}\n/dev/shm: {}\nisolation: {}\nnode: {}\nrun: {}\n",
+        "browser: {}\nbrowser program: {}\nbrowser from: {}\nsandbox: {}\n/dev/shm: {}\nisolation: {}\nnode: {}\nharness: {}\nbuild digest: {}\nbuild commit: {}{}\nrun: {}\n",
         browser.version,
         browser.path,
         browser.origin,
@@ -62,6 +62,10 @@ fn suite(name: &str, run: &RunInfo, cases: Vec<TestCase>) -> TestSuite {
         if browser.small_shm { "too small to be used" } else { "used" },
         run.isolation.told(),
         run.node,
+        run.harness_version,
+        build.digest,
+        build.commit.as_deref().unwrap_or("unknown"),
+        if build.dirty { ", dirty" } else { "" },
         run.run_id
     )));
     suite.add_testcases(cases);

@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use super::summary::{ShardTimes, Summary};
 use super::text;
+use crate::record::build::short;
 use crate::record::journal::CaseView;
 use crate::record::verdict::Outcome;
-use crate::run::plan::show;
 
 /// The most rows of a table: a job summary has room for a mebibyte.
 const MAX_ROWS: usize = 100;
@@ -28,9 +28,10 @@ pub fn render(summary: &Summary) -> String {
     }
     let _ = writeln!(
         page,
-        "\n\n{}, plan `{}`",
+        "\n\n{}, plan `{}`, build {}",
         inline(&summary.run.browser.version),
-        show::short(&summary.run.plan.hash)
+        short(&summary.run.plan.hash),
+        inline(&summary.run.build.to_string())
     );
     for trouble in summary.troubles() {
         let _ = writeln!(page, "\n**{}**: {}", inline(&trouble.name), inline(&trouble.reason));
@@ -117,7 +118,7 @@ mod tests {
         insta::assert_snapshot!(render(&mixed), @r"
         ### recovery-e2e: 2 passed, 3 failed, 1 flaky
 
-        Chromium 156.0, plan `0123456789abcdef`
+        Chromium 156.0, plan `0123456789abcdef`, build digest 5e1f5e1f5e1f5e1f, commit c0ffeec0ffeec0ff
 
         **run**: it was cut off before its end
 

@@ -20,11 +20,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 pub use summary::{Counts, SUMMARY_VERSION, ShardTimes, Summary, exit_code};
 pub use trouble::Trouble;
 pub use verdict_file::{
-    Conditions, ToldVerdict, VERDICT_FILE, VERDICT_VERSION, VerdictFileError, read_verdict_file,
+    Conditions, SavedVerdict, VERDICT_FILE, VERDICT_VERSION, VerdictFileError, read_verdict_file,
     write_verdict_file,
 };
 
-use crate::os::files;
+use crate::files;
 use crate::record::journal::{self, JournalError};
 
 /// The JUnit report's name in the out folder.

@@ -4,7 +4,7 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::os::files;
+use crate::files;
 
 /// The path of `out` from the root of the repository that it lies in; outside of any, from the
 /// current folder; outside of that too, the absolute path.

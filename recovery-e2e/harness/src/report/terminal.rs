@@ -8,11 +8,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::headline::{self, seconds};
 use super::summary::Summary;
 use super::{HTML_FILE, JUNIT_FILE, MARKDOWN_FILE, SUMMARY_FILE, text};
+use crate::record::build::short;
 use crate::record::journal::{
     self, Case, CaseResult, CaseView, Part, RunFinished, RunStarted, Stop,
 };
 use crate::record::verdict::Outcome;
-use crate::run::plan::show;
 
 /// In proxy of what belongs to the line above.
 const INDENT: &str = "      ";
@@ -29,13 +29,14 @@ pub fn head(RunStarted { run, cases }: &RunStarted) -> String {
         Part::Merged(_) => String::new(),
     };
     format!(
-        "browser {} from {} ({}), sandbox {}{}\nplan {}{part}\n{}, {}, {}, {}, seed {}",
+        "browser {} from {} ({}), sandbox {}{}\nplan {}{part}\nbuild: {}\n{}, {}, {}, {}, seed {}",
         text::line(&browser.version),
         text::line(&browser.origin),
         text::line(&browser.path),
         browser.sandbox.told(),
         if browser.small_shm { ", /dev/shm too small to be used" } else { "" },
-        show::short(&run.plan.hash),
+        short(&run.plan.hash),
+        text::line(&run.build.to_string()),
         counted(cases.len(), "case"),
         counted(run.jobs as usize, "job"),
         run.isolation.told(),
@@ -63,8 +64,8 @@ impl Layout {
     }
 
     /// The end of an attempt after which there is another.
-    pub fn again(&self, case: &Case, result: &CaseResult) -> String {
-        self.verdict("again", YELLOW, case, result)
+    pub fn retried(&self, case: &Case, result: &CaseResult) -> String {
+        self.verdict("retry", YELLOW, case, result)
     }
 
     /// A verdict; when it is not good, why, and which folder tells more.

@@ -6,13 +6,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{ReportError, write};
-use crate::os::files;
+use crate::files;
 use crate::record::journal::{Case, CaseResult};
 use crate::record::settings::BrowserInfo;
+use crate::record::settings::DefectEdit;
 use crate::record::settings::Isolation;
 use crate::record::settings::PageSettings;
 use crate::redact::Redactor;
-use crate::run::defect::Change;
 
 /// The file's name in the folder of the case.
 pub const VERDICT_FILE: &str = "verdict.json";
@@ -32,7 +32,7 @@ pub struct Conditions {
     pub page: PageSettings,
     /// What a person had put into the client.
     #[serde(default)]
-    pub defect: Vec<Change>,
+    pub defect: Vec<DefectEdit>,
 }
 
 #[derive(Serialize)]
@@ -65,7 +65,7 @@ pub fn write_verdict_file(
 
 /// What a verdict file tells of how to come to the same verdict.
 #[derive(Debug, Deserialize)]
-pub struct ToldVerdict {
+pub struct SavedVerdict {
     /// The case.
     pub case: Case,
     /// What it depends on.
@@ -102,7 +102,7 @@ pub enum VerdictFileError {
 ///
 /// # Errors
 /// [`VerdictFileError`].
-pub fn read_verdict_file(dir: &Utf8Path) -> Result<ToldVerdict, VerdictFileError> {
+pub fn read_verdict_file(dir: &Utf8Path) -> Result<SavedVerdict, VerdictFileError> {
     let path = places(dir).into_iter().find(|path| path.exists()).unwrap_or(dir.join(VERDICT_FILE));
     let text =
         fs::read(&path).map_err(|source| VerdictFileError::Read { dir: dir.to_owned(), source })?;

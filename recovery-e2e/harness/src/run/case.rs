@@ -20,12 +20,12 @@ use crate::os::temp;
 use crate::proxy::Proxy;
 use crate::record::journal::CaseResult;
 use crate::record::ledger::Ledger;
-use crate::record::settings::{BrowserInfo, Isolation, PageSettings};
+use crate::record::settings::{BrowserInfo, DefectEdit, Isolation, PageSettings};
 use crate::record::stamp::Stamp;
 use crate::record::verdict::{Outcome, ReceiptReport, Verdict};
 use crate::redact::Redactor;
 use crate::report::{Conditions, VERDICT_FILE, write_verdict_file};
-use crate::run::defect::{self, Change};
+use crate::run::defect;
 use crate::run::plan::Job;
 use crate::run::watching::{Pause, Watching};
 use crate::scenario::stage::{Stage, StageConfig, StageError};
@@ -54,7 +54,7 @@ pub struct Common {
     /// How long a scenario may take on its stage.
     pub timeout: Duration,
     /// What a person has put into the client.
-    pub defect: Vec<Change>,
+    pub defect: Vec<DefectEdit>,
     /// How a person watches.
     pub watching: Watching,
     /// Holds the stage of a bad case for a person, and prints where it is.

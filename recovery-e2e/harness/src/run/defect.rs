@@ -3,9 +3,9 @@
 use std::{fs, io};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde::{Deserialize, Serialize};
 
 use crate::proxy::{Edit, Patch};
+use crate::record::settings::DefectEdit;
 
 /// What was given is no defect.
 #[derive(Debug, thiserror::Error)]
@@ -28,25 +28,13 @@ pub enum DefectError {
     },
 }
 
-/// One place of the client that a defect changes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Change {
-    /// The served file.
-    pub asset: String,
-    /// The text that stands there exactly once.
-    pub find: String,
-    /// What stands in its place.
-    pub replace: String,
-}
-
-/// The defect as the proxy proxy applies it: one patch for each served file.
-pub fn patches(changes: &[Change]) -> Vec<Patch> {
+/// The defect as the proxy applies it: one patch for each served file.
+pub fn patches(defect: &[DefectEdit]) -> Vec<Patch> {
     Patch::group(
-        changes
+        defect
             .iter()
             .cloned()
-            .map(|Change { asset, find, replace }| (asset, Edit { find, replace })),
+            .map(|DefectEdit { asset, find, replace }| (asset, Edit { find, replace })),
     )
 }
 
@@ -54,7 +42,7 @@ pub fn patches(changes: &[Change]) -> Vec<Patch> {
 ///
 /// # Errors
 /// [`DefectError`].
-pub fn read(path: &Utf8Path) -> Result<Vec<Change>, DefectError> {
+pub fn read(path: &Utf8Path) -> Result<Vec<DefectEdit>, DefectError> {
     let text =
         fs::read(path).map_err(|source| DefectError::Read { path: path.to_owned(), source })?;
     serde_json::from_slice(&text)

@@ -16,11 +16,11 @@ const VERSION: u32 = 1;
 /// The output format of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Lines of text.
+    /// For a person
     Text,
-    /// JSON.
+    /// For a program
     Json,
-    /// The table of docs/scenarios.md: without durations, which change with every measurement.
+    /// The table of docs/scenarios.md, without durations: they change with every measurement
     Markdown,
 }
 

@@ -5,7 +5,8 @@ use std::{fs, io};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::os::files;
+use crate::files;
+use crate::record::build::BuildInfo;
 use crate::record::journal::{
     self, AppendError, CaseView, Event, Journal, JournalError, JournalView, Part, RunFinished,
     RunInfo, RunStarted, ShardRun,
@@ -27,6 +28,21 @@ pub enum MergeError {
         dir: Utf8PathBuf,
         /// What does not fit.
         what: String,
+    },
+    /// A shard of another build.
+    #[error(
+        "{shard} was made by another build ({build}) than {first_shard} ({first_build}); \
+         run every shard with a harness built from the same sources"
+    )]
+    OtherBuild {
+        /// The shard and its folder.
+        shard: String,
+        /// What made it.
+        build: Box<BuildInfo>,
+        /// The shard that it is compared with, and its folder.
+        first_shard: String,
+        /// What made that one.
+        first_build: Box<BuildInfo>,
     },
     /// A shard that is there twice.
     #[error("shard {shard}/{shards} is there twice, in {first} and in {second}; leave one out")]
@@ -96,6 +112,13 @@ struct Source {
     view: JournalView,
 }
 
+impl Source {
+    /// The shard and where it is: `shard 2/4 in out-2`.
+    fn name(&self) -> String {
+        format!("shard {}/{} in {}", self.shard, self.view.run.plan.shards, self.dir)
+    }
+}
+
 /// Joins the runs in `dirs` in the folder `out`: artifacts, one journal, and the reports of all.
 ///
 /// With `partial`, shards that are not there are troubles of the merged run, and so its exit code
@@ -144,6 +167,15 @@ fn fit(sources: &[Source], partial: bool) -> Result<(), MergeError> {
     let first = sources.first().ok_or(MergeError::Nothing)?;
     let shards = first.view.run.plan.shards;
     for (at, source) in sources.iter().enumerate() {
+        let (build, first_build) = (&source.view.run.build, &first.view.run.build);
+        if build.digest != first_build.digest {
+            return Err(MergeError::OtherBuild {
+                shard: source.name(),
+                build: Box::new(build.clone()),
+                first_shard: first.name(),
+                first_build: Box::new(first_build.clone()),
+            });
+        }
         if let Some(what) = difference(first, source).or_else(|| way_out(source)) {
             return Err(MergeError::Foreign { dir: source.dir.clone(), what });
         }

@@ -11,5 +11,6 @@ pub mod plan;
 pub mod pool;
 pub mod preflight;
 pub mod serve;
+pub mod settings;
 pub mod supervisor;
 pub mod watching;

@@ -18,7 +18,7 @@ use crate::record::journal::{Case, PlanInfo};
 use crate::scenario::torture::TORTURE;
 use crate::scenario::{Control, REGISTRY, Scenario};
 pub use select::{PlanError, select};
-pub use shard::{MAX_SHARDS, Shard, ShardArg, ShardError};
+pub use shard::{Shard, ShardArg, ShardError};
 use timings::Timings;
 
 /// One case, and what it takes to run it.

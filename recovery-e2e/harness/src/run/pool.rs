@@ -44,7 +44,7 @@ pub enum Progress<'a> {
     /// It has begun an attempt at a case.
     Began(&'a Case),
     /// An attempt was bad, and another one follows.
-    Again(&'a Case, &'a CaseResult),
+    Retried(&'a Case, &'a CaseResult),
     /// The case came to its end.
     Ended(&'a CaseView),
 }
@@ -133,7 +133,7 @@ async fn attempts(
         if !again || !result.outcome.is_bad() {
             return Ok((earlier, result));
         }
-        (pool.watch)(worker.slot, Progress::Again(&job.case, &result));
+        (pool.watch)(worker.slot, Progress::Retried(&job.case, &result));
         earlier.push(result);
     }
 }

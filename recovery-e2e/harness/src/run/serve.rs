@@ -6,7 +6,6 @@ use anyhow::Context;
 use camino::Utf8Path;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::serve::ServeArgs;
 use crate::node::model::{Reply, ToolCall};
 use crate::os::children::Children;
 use crate::record::settings::{Clock, PageSettings};
@@ -26,7 +25,8 @@ const SOUNDING: &str = "for fathom in $(seq 30); do echo \"$fathom fathoms\"; sl
 /// # Errors
 /// When the stage cannot be set up, or the node does not come back.
 pub async fn serve(
-    args: &ServeArgs,
+    port: u16,
+    program: &Utf8Path,
     temp: &Utf8Path,
     enough: &CancellationToken,
 ) -> anyhow::Result<u8> {
@@ -38,11 +38,11 @@ pub async fn serve(
     let mut stage = Stage::set(StageConfig {
         scenario: &SERVED,
         log: &log,
-        port: args.keep_open,
+        port,
         browser: None,
         headed: false,
         slow_mo: Duration::ZERO,
-        node: &args.node(),
+        node: program,
         temp,
         artifacts: &artifacts,
         page: PageSettings::new(Clock::Real, 0),

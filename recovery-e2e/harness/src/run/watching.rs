@@ -11,24 +11,29 @@ use clap::Args;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// How a person wants to watch.
+/// The heading of these flags in `--help`.
+const HEADING: &str = "Watching";
+
+/// How a person watches a run.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Watching {
-    /// Show the browser's window; it needs a display, and a browser that has windows
-    #[arg(long)]
+    /// Show the browser's window; needs a display, and a browser with windows
+    #[arg(long, help_heading = HEADING)]
     pub headed: bool,
 
-    /// Keep the stage of a bad case up until Enter is pressed, and tell its addresses; one case at a time
-    #[arg(long)]
+    /// Keep the page, proxy and node of a bad case running until Enter is pressed, and print their addresses; runs one case at a time
+    #[arg(long, help_heading = HEADING)]
     pub pause_on_failure: bool,
 
-    /// Wait so many milliseconds before everything that is done to the page
-    #[arg(long, value_name = "MS", default_value = "0", value_parser = milliseconds)]
+    /// Wait before each action on the page, in milliseconds
+    #[arg(long, value_name = "MS", default_value = "0", value_parser = milliseconds, help_heading = HEADING)]
     pub slow_mo: Duration,
 }
 
 fn milliseconds(text: &str) -> Result<Duration, String> {
-    text.parse().map(Duration::from_millis).map_err(|_| "give whole milliseconds".to_owned())
+    text.parse()
+        .map(Duration::from_millis)
+        .map_err(|_| "expected a whole number of milliseconds".to_owned())
 }
 
 /// What Chromium's headless shell calls itself; the full browser is `Chrome`, also without a window.

@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
+use crate::record::build::BuildInfo;
 use crate::record::ledger::Ledger;
 use crate::record::settings::BrowserInfo;
 use crate::record::settings::Clock;
@@ -12,7 +13,10 @@ use crate::record::stamp::Stamp;
 use crate::record::verdict::{Evidence, Outcome, ReceiptReport};
 
 /// The version of the journal's format: what [`RunInfo::v`] says, and the only one that is read.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
+
+/// The most shards that a plan may have: no CI starts more machines for one job.
+pub const MAX_SHARDS: u32 = 1000;
 
 /// One line of the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,6 +56,8 @@ pub struct RunInfo {
     pub started_at: OffsetDateTime,
     /// The harness that ran.
     pub harness_version: String,
+    /// The sources that it was built from.
+    pub build: BuildInfo,
     /// The browser that ran.
     pub browser: BrowserInfo,
     /// The node's command.

@@ -13,12 +13,12 @@ use std::sync::Mutex;
 use camino::{Utf8Path, Utf8PathBuf};
 
 pub use event::{
-    Case, CaseResult, Event, Part, Phase, PlanInfo, RunFinished, RunInfo, RunStarted, ShardRun,
-    Started, Stop, VERSION,
+    Case, CaseResult, Event, MAX_SHARDS, Part, Phase, PlanInfo, RunFinished, RunInfo, RunStarted,
+    ShardRun, Started, Stop, VERSION,
 };
 pub use view::{CaseView, JournalError, JournalView, is_journal, read};
 
-use crate::os::files;
+use crate::files;
 use crate::redact::Redactor;
 
 /// The journal's name in the out folder.

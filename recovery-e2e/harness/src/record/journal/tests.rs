@@ -5,6 +5,7 @@ use time::macros::datetime;
 
 use super::view::{Refusal, parse};
 use super::*;
+use crate::record::build::BuildInfo;
 use crate::record::ledger::{Holding, Ledger};
 use crate::record::settings::Clock;
 use crate::record::settings::Isolation;
@@ -21,6 +22,11 @@ pub(crate) fn run_info() -> RunInfo {
         run_id: "7d3f".into(),
         started_at: datetime!(2026-01-02 03:04:05 UTC),
         harness_version: "0.1.0".into(),
+        build: BuildInfo {
+            digest: "5e1f".repeat(16),
+            commit: Some("c0ffee".repeat(6)),
+            dirty: false,
+        },
         browser: BrowserInfo {
             path: "/opt/chromium".into(),
             version: "Chromium 156.0".into(),
@@ -315,8 +321,14 @@ fn another_version_and_another_file_are_refused_clearly() {
     later.run.v = VERSION + 1;
     fs::write(&path, bytes_of(&later, &[])).unwrap();
     let refused = read(&path).unwrap_err().to_string();
-    assert!(refused.contains("has version 2, and this harness reads version 1"), "{refused}");
+    assert!(refused.contains("has version 3, and this harness reads version 2"), "{refused}");
     assert!(is_journal(&path).unwrap(), "a journal of another version is ours all the same");
+
+    // Before the journal contained its build.
+    let earlier = r#"{"event":"run_started","v":1,"run_id":"7d3f","harness_version":"0.1.0"}"#;
+    fs::write(&path, format!("{earlier}\n")).unwrap();
+    let refused = read(&path).unwrap_err().to_string();
+    assert!(refused.contains("has version 1, and this harness reads version 2"), "{refused}");
 
     let begun = bytes_of(&run_started(&["a"]), &[started("a")]);
     let headless = begun.split_inclusive(|byte| *byte == b'\n').nth(1).unwrap();

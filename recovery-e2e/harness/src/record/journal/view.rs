@@ -8,10 +8,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::event::{
-    Case, CaseResult, Event, RunFinished, RunInfo, RunStarted, Started, Stop, VERSION,
+    Case, CaseResult, Event, MAX_SHARDS, RunFinished, RunInfo, RunStarted, Started, Stop, VERSION,
 };
 use crate::record::verdict::Outcome;
-use crate::run::plan::MAX_SHARDS;
 
 /// The longest first line that is looked at to tell a journal of ours from another file, in bytes:
 /// room for a hundred thousand cases.

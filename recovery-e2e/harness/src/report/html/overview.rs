@@ -8,9 +8,9 @@ use super::super::summary::{Counts, ShardTimes, Summary, exit_code};
 use super::super::{Trouble, text};
 use super::markup::Markup;
 use super::{OUTCOMES, add_badge, add_fact, command, sign};
+use crate::record::build::short;
 use crate::record::journal::{Part, RunFinished, RunInfo, Stop};
 use crate::record::verdict::Outcome;
-use crate::run::plan::show;
 
 /// The most shards and troubles that are told.
 const MAX_ROWS: usize = 100;
@@ -139,9 +139,10 @@ fn run_facts(facts: &mut Markup, summary: &Summary) {
     fact("Jobs", &run.jobs.to_string());
     fact("Node", &run.node);
     fact("Harness", &run.harness_version);
+    fact("Build", &run.build.to_string());
     fact("Run", &run.run_id);
     add_fact(facts, "Plan", |dd| {
-        dd.leaf("code", &[("title", &text::line(&run.plan.hash))], show::short(&run.plan.hash));
+        dd.leaf("code", &[("title", &text::line(&run.plan.hash))], short(&run.plan.hash));
     });
     add_fact(facts, "Started", |dd| {
         let (machine, person) = started(run);

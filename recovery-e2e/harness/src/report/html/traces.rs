@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::link;
-use crate::os::files;
+use crate::files;
 use crate::proxy::{Class, Record};
 use crate::report::Summary;
 

@@ -98,6 +98,9 @@ fn controls_have_a_suite_of_their_own_and_each_suite_tells_the_browser() {
         assert!(content(out).contains(
             "browser: Chromium 156.0\nbrowser program: /opt/chromium\nbrowser from: nix\nsandbox: on\n/dev/shm: used\n"
         ));
+        let build =
+            format!("build digest: {}\nbuild commit: {}\n", "5e1f".repeat(16), "c0ffee".repeat(6));
+        assert!(content(out).contains(&build));
     }
 }
 

@@ -107,8 +107,8 @@ fn a_control_shows_the_stamp_that_was_seen() {
 fn an_attempt_that_is_not_the_last_says_why_there_is_another() {
     let mut end = result("a", Outcome::Error, Some("the node died"));
     end.attempt = 2;
-    insta::assert_snapshot!(plain().again(&case("a", None), &end), @r"
-    again a   1.9 s
+    insta::assert_snapshot!(plain().retried(&case("a", None), &end), @r"
+    retry a   1.9 s
           the node died
           look in out/scenarios/a/attempt-2
     ");
@@ -118,7 +118,7 @@ fn an_attempt_that_is_not_the_last_says_why_there_is_another() {
 fn what_a_case_tells_cannot_pass_for_a_line_of_ours() {
     let reason = "\u{1b}[2K\u{1b}[1Ax\r\n3 passed, 0 failed\rok    b\n::error::x";
     let end = result("a", Outcome::Error, Some(reason));
-    let told = plain().again(&case("a", None), &end);
+    let told = plain().retried(&case("a", None), &end);
     assert!(!told.contains(['\u{1b}', '\r']));
     assert!(told.lines().all(|line| !line.trim_start().starts_with("::")), "{told}");
     assert!(told.lines().skip(1).all(|line| line.starts_with(INDENT)), "{told}");
@@ -129,6 +129,7 @@ fn a_run_begins_with_its_browser_its_cases_and_its_jobs() {
     insta::assert_snapshot!(head(&run_started(&["a"])), @r"
     browser Chromium 156.0 from nix (/opt/chromium), sandbox on
     plan 0123456789abcdef, shard 1/1
+    build: digest 5e1f5e1f5e1f5e1f, commit c0ffeec0ffeec0ff
     1 case, 2 jobs, a browser a case, page time, seed 7
     ");
 }

@@ -118,6 +118,38 @@ fn a_missing_a_doubled_and_a_foreign_shard_are_refused_by_name_with_nothing_writ
 }
 
 #[test]
+fn shards_of_two_builds_are_refused_by_name_and_one_build_at_two_commits_is_merged() {
+    let (_dir, dir) = test_dir();
+    let built = |n: u32, digest: &str, commit: Option<&str>| {
+        let dir = dir.join(digest);
+        shard(&dir, n, |begin| {
+            begin.run.build.digest = digest.repeat(16);
+            begin.run.build.commit = commit.map(|commit| commit.repeat(4));
+            begin.run.build.dirty = commit.is_none();
+        })
+    };
+    let dirs = [built(1, "0a1b", Some("c0ffee")), built(2, "2c3d", None), built(3, "0a1b", None)];
+    let out = dir.join("whole");
+    for partial in [false, true] {
+        let refused = merge(&dirs, &out, partial).unwrap_err();
+        assert!(!refused.is_environment());
+        let [one, two, _] = &dirs;
+        assert_eq!(
+            refused.to_string(),
+            format!(
+                "shard 2/3 in {two} was made by another build (digest 2c3d2c3d2c3d2c3d, commit \
+                 unknown, dirty) than shard 1/3 in {one} (digest 0a1b0a1b0a1b0a1b, commit \
+                 c0ffeec0ffeec0ff); run every shard with a harness built from the same sources"
+            )
+        );
+        assert!(!out.exists());
+    }
+    let [one, _, three] = dirs;
+    let dirs = [one, built(2, "0a1b", Some("decade")), three];
+    assert_eq!(merge(&dirs, &out, false).unwrap().cases.len(), 3);
+}
+
+#[test]
 fn in_part_what_is_there_is_reported_and_each_missing_shard_is_an_error() {
     let (_dir, dir) = test_dir();
     let one = shard(&dir, 1, |_| {});

@@ -1,20 +1,20 @@
-//! Which case starts first.
+//! The order in which cases start.
 
 use clap::ValueEnum;
 
 use super::Job;
 
-/// In which order the cases of a run start.
+/// The order in which the cases of a run start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Order {
-    /// The longest first, so that none is left running alone at the end.
+    /// The longest first, so that no long case runs alone at the end
     Longest,
-    /// As a seed decides, so that no case comes to lean on another.
+    /// Shuffled by the seed, so that no case depends on another
     Random,
 }
 
 impl Order {
-    /// Puts jobs, which come as the plan has them, in this order.
+    /// Puts jobs, which are in the order of the plan, in this order.
     pub fn arrange(self, jobs: &mut [Job], seed: u32) {
         if self == Order::Random {
             shuffle(jobs, u64::from(seed));
@@ -22,7 +22,7 @@ impl Order {
     }
 }
 
-/// Fisher and Yates' shuffle, by numbers of the generator SplitMix64.
+/// Fisher and Yates' shuffle, with the generator SplitMix64.
 fn shuffle<T>(items: &mut [T], mut state: u64) {
     for last in (1..items.len()).rev() {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -30,7 +30,7 @@ fn shuffle<T>(items: &mut [T], mut state: u64) {
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^= mixed >> 31;
-        // The bias is below a billionth for as many cases as any suite has.
+        // The modulo bias is below 1e-9 for any realistic number of cases.
         items.swap(last, (mixed % (last as u64 + 1)) as usize);
     }
 }
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_decides_the_order_and_another_one_another() {
+    fn a_seed_decides_the_order_and_another_seed_gives_another_order() {
         let orders: HashSet<_> = (0..100).map(shuffled).collect();
         assert!(orders.len() > 80, "{}", orders.len());
         for seed in 0..100 {

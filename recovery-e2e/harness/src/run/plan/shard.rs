@@ -3,8 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The most shards that a plan may have: no CI starts more machines for one job.
-pub const MAX_SHARDS: u32 = 1000;
+use crate::record::journal::MAX_SHARDS;
 
 /// One shard of so many; rendered and read as `2/4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,21 +7,19 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::Plan;
+use crate::record::build::{BuildInfo, short};
 
 /// The version of the JSON format.
 const VERSION: u32 = 1;
 
-/// How many digits of a plan's hash a person is shown: enough to tell any two apart.
-const SHOWN_DIGITS: usize = 16;
-
-/// Whom a plan is printed for.
+/// The output format of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// A person.
+    /// For a person
     Text,
-    /// A program.
+    /// For a program
     Json,
-    /// The matrix of a GitHub job.
+    /// The matrix of a GitHub job
     Github,
 }
 
@@ -39,15 +37,16 @@ struct ToldCase<'a> {
     predicted_seconds: Option<f64>,
 }
 
-/// The plan in the given format, with its last line feed.
-pub fn render(plan: &Plan, format: Format) -> String {
+/// The plan that this `build` makes, in the given format, with its last line feed.
+pub fn render(plan: &Plan, build: &BuildInfo, format: Format) -> String {
     let shards: Vec<_> = (1..=plan.info.shards).map(|shard| told(plan, shard)).collect();
     match format {
-        Format::Text => text(plan, &shards),
+        Format::Text => text(plan, build, &shards),
         Format::Json => {
             let told = json!({
                 "v": VERSION,
                 "hash": plan.info.hash,
+                "build": build,
                 "spread_seconds": spread(&shards).map(|(least, most)| round(most - least)),
                 "shards": shards,
             });
@@ -58,11 +57,6 @@ pub fn render(plan: &Plan, format: Format) -> String {
             format!("{}\n", json!({"shard": names}))
         }
     }
-}
-
-/// The hash as a person is shown it.
-pub fn short(hash: &str) -> &str {
-    hash.get(..SHOWN_DIGITS).unwrap_or(hash)
 }
 
 fn told(plan: &Plan, shard: u32) -> ToldShard<'_> {
@@ -77,10 +71,11 @@ fn told(plan: &Plan, shard: u32) -> ToldShard<'_> {
     ToldShard { shard: format!("{shard}/{}", plan.info.shards), predicted_seconds, cases }
 }
 
-fn text(plan: &Plan, shards: &[ToldShard<'_>]) -> String {
+fn text(plan: &Plan, build: &BuildInfo, shards: &[ToldShard<'_>]) -> String {
     let seconds = |seconds: Option<f64>| seconds.map_or("-".to_owned(), |s| format!("{s:.1} s"));
     let width = plan.jobs.iter().map(|job| job.case.id.len()).max().unwrap_or(0);
-    let mut text = format!("plan {}, cases: {}\n", short(&plan.info.hash), plan.info.cases);
+    let (hash, count) = (short(&plan.info.hash), plan.info.cases);
+    let mut text = format!("plan {hash}, cases: {count}\nbuild: {build}\n");
     // Writing to a string cannot fail.
     for ToldShard { shard, predicted_seconds, cases } in shards {
         let (predicted, count) = (seconds(*predicted_seconds), cases.len());

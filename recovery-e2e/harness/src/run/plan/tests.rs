@@ -3,6 +3,7 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 
 use super::*;
+use crate::record::build::BuildInfo;
 
 fn names() -> Vec<&'static str> {
     REGISTRY.iter().map(|scenario| scenario.name).collect()
@@ -188,7 +189,9 @@ fn shown(format: show::Format, timings: &[(&str, f64)]) -> String {
     let mut plan = plan_of(&registry(&names), &Selection::default(), &timings, 2).unwrap();
     // The true one has the version of the harness in it.
     plan.info.hash = "0123456789abcdef0123456789abcdef".to_owned();
-    show::render(&plan, format)
+    let digest = "5e1f".repeat(16);
+    let build = BuildInfo { digest, commit: Some("c0ffee".repeat(6)), dirty: true };
+    show::render(&plan, &build, format)
 }
 
 #[test]
@@ -196,6 +199,7 @@ fn a_plan_is_shown_to_a_person_with_its_spread() {
     let timings = [("storm", 4.3), ("restart", 2.0), ("rewind-window", 0.9)];
     insta::assert_snapshot!(shown(show::Format::Text, &timings), @r"
     plan 0123456789abcdef, cases: 3
+    build: digest 5e1f5e1f5e1f5e1f, commit c0ffeec0ffeec0ff, dirty
 
     shard 1/2, cases: 1, predicted: 4.3 s
       storm             4.3 s
@@ -208,6 +212,7 @@ fn a_plan_is_shown_to_a_person_with_its_spread() {
     ");
     insta::assert_snapshot!(shown(show::Format::Text, &[]), @r"
     plan 0123456789abcdef, cases: 3
+    build: digest 5e1f5e1f5e1f5e1f, commit c0ffeec0ffeec0ff, dirty
 
     shard 1/2, cases: 2, predicted: -
       restart               -
@@ -223,6 +228,6 @@ fn a_plan_is_shown_to_a_person_with_its_spread() {
 #[test]
 fn a_plan_is_shown_to_a_program_and_to_github() {
     let timings = [("storm", 4.3), ("restart", 2.0), ("rewind-window", 0.9)];
-    insta::assert_snapshot!(shown(show::Format::Json, &timings), @r#"{"hash":"0123456789abcdef0123456789abcdef","shards":[{"cases":[{"id":"storm","predicted_seconds":4.3}],"predicted_seconds":4.3,"shard":"1/2"},{"cases":[{"id":"restart","predicted_seconds":2.0},{"id":"rewind-window","predicted_seconds":0.9}],"predicted_seconds":2.9,"shard":"2/2"}],"spread_seconds":1.4,"v":1}"#);
+    insta::assert_snapshot!(shown(show::Format::Json, &timings), @r#"{"build":{"commit":"c0ffeec0ffeec0ffeec0ffeec0ffeec0ffee","digest":"5e1f5e1f5e1f5e1f5e1f5e1f5e1f5e1f5e1f5e1f5e1f5e1f5e1f5e1f5e1f5e1f","dirty":true},"hash":"0123456789abcdef0123456789abcdef","shards":[{"cases":[{"id":"storm","predicted_seconds":4.3}],"predicted_seconds":4.3,"shard":"1/2"},{"cases":[{"id":"restart","predicted_seconds":2.0},{"id":"rewind-window","predicted_seconds":0.9}],"predicted_seconds":2.9,"shard":"2/2"}],"spread_seconds":1.4,"v":1}"#);
     insta::assert_snapshot!(shown(show::Format::Github, &timings), @r#"{"shard":["1/2","2/2"]}"#);
 }

@@ -6,7 +6,7 @@ use std::{env, fs, io};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use crate::os::files;
+use crate::files;
 use crate::record::journal::CaseView;
 use crate::record::verdict::Outcome;
 
