@@ -34,9 +34,9 @@
         ./recovery-e2e
       ];
 
-      # The tests read what is told of the project, too.
+      # The tests read the documentation, too.
       readByTests = read ++ [
-        ./README.md
+        ./docs
         ./flake.nix
         ./flake.lock
         ./ci/timings.json

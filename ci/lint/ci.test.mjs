@@ -1,4 +1,4 @@
-// What CI is told to do, as far as it can be checked without the CI.
+// Checks the files that CI reads, as far as this is possible without the CI.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";

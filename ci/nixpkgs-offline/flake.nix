@@ -1,5 +1,5 @@
 {
-  description = "Stands in for nixpkgs where there is no network: just the names that the flake uses";
+  description = "Replaces nixpkgs where there is no network: only the names that the flake uses";
 
   # It proves how the flake is wired, over this machine's own cargo and browser. It proves nothing
   # of the download, of the pinned hash, or of what nixpkgs itself builds.

@@ -210,13 +210,13 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_lists_the_scenarios_as_they_are() {
-        let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-        let readme = std::fs::read_to_string(readme).unwrap();
+    fn the_documentation_lists_the_scenarios_as_they_are() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenarios.md");
+        let page = std::fs::read_to_string(page).unwrap();
         let table = render(Format::Markdown, &Timings::default());
         assert!(
-            readme.contains(&format!("\n\n{table}\n")),
-            "put what `cargo xtask e2e list --format markdown` prints in place of README's table"
+            page.contains(&format!("<!-- scenarios: begin -->\n\n{table}\n<!-- scenarios: end -->")),
+            "put what `cargo xtask e2e list --format markdown` prints between the two markers of docs/scenarios.md"
         );
     }
 }
