@@ -1,6 +1,5 @@
 //! One request, from its head to its answer.
 
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -24,7 +23,7 @@ use super::rewrite::Rewrite;
 use super::server::Shared;
 use super::sever::Severable;
 use super::socket::Socket;
-use super::upstream::{self, Passing};
+use super::upstream::{self, Passing, Upstream};
 
 /// The largest request body that is taken in: twice the node's own limit of a message, 1 MiB.
 const BODY_LIMIT: usize = 2 << 20;
@@ -170,7 +169,7 @@ impl Exchange {
 
     async fn forward(
         self,
-        upstream: SocketAddr,
+        upstream: Upstream,
         mut request: Request<Full<Bytes>>,
         rewrite: Option<(Rewrite, Receipt)>,
     ) -> Answered {

@@ -35,7 +35,7 @@ pub use door::Parked;
 pub use faults::Standing;
 pub use hold::Hold;
 pub use patch::{Edit, Patch};
-pub use receipt::{Receipt, ReceiptState};
+pub use receipt::Receipt;
 pub use record::Record;
 pub use server::{LocalPage, Proxy, ProxyConfig, ProxyError};
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::record::verdict::ReceiptReport;
+use crate::record::verdict::{ReceiptReport, ReceiptState};
 
 /// The proof of one fault. Clones are the same receipt.
 ///
@@ -22,26 +22,6 @@ struct Fate {
     broken: Option<String>,
 }
 
-/// Whether a fault has fired.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReceiptState {
-    /// It has not fired as often as it was armed for.
-    Armed {
-        /// How often it has fired so far.
-        times: u32,
-    },
-    /// It has fired as often as it was armed for, or more.
-    Redeemed {
-        /// How often it has fired.
-        times: u32,
-    },
-    /// It could not do what it was armed for.
-    Broken {
-        /// What stood in the way first.
-        reason: String,
-    },
-}
-
 impl Receipt {
     /// The receipt of a fault that is redeemed by `due` firings; of none, it never is.
     pub(super) fn new(name: String, due: u32) -> Receipt {
@@ -55,14 +35,7 @@ impl Receipt {
 
     /// Whether it has fired.
     pub fn state(&self) -> ReceiptState {
-        let fate = self.lock();
-        match &fate.broken {
-            Some(reason) => ReceiptState::Broken { reason: reason.clone() },
-            None if fate.fired == 0 || fate.fired < self.due => {
-                ReceiptState::Armed { times: fate.fired }
-            }
-            None => ReceiptState::Redeemed { times: fate.fired },
-        }
+        ReceiptReport::from(self).state()
     }
 
     pub(super) fn fire(&self) {

@@ -39,6 +39,9 @@ pub struct Record {
     pub held_ms: Option<f64>,
     /// When it was handed to the upstream.
     pub forwarded_ms: Option<f64>,
+    /// The node's start that it was forwarded to: 1 for the first address that the proxy was given,
+    /// 2 for the next, as after a restart. None if it was never forwarded.
+    pub upstream: Option<u32>,
     /// When the head of its answer stood: the upstream's, or the proxy's own.
     pub first_byte_ms: Option<f64>,
     /// When its answer had passed whole, or had broken.
@@ -76,6 +79,7 @@ impl Record {
             arrived_ms: now_ms,
             held_ms: None,
             forwarded_ms: None,
+            upstream: None,
             first_byte_ms: None,
             ended_ms: None,
             aborted_ms: None,

@@ -165,8 +165,12 @@ impl Entry {
         self.change("held", |record, now| record.held_ms = Some(now));
     }
 
-    pub(super) fn forwarded(&self) {
-        self.change("forwarded", |record, now| record.forwarded_ms = Some(now));
+    /// It is handed to the upstream's `start`.
+    pub(super) fn forwarded(&self, start: u32) {
+        self.change("forwarded", |record, now| {
+            record.forwarded_ms = Some(now);
+            record.upstream = Some(start);
+        });
     }
 
     /// The head of its answer stands.

@@ -25,6 +25,7 @@ use super::receipt::Receipt;
 use super::record::Record;
 use super::request_log::RequestLog;
 use super::socket::{SocketIo, Sockets};
+use super::upstream::Upstream;
 use crate::record::trace::{JsonLines, Trace, TraceError};
 use crate::redact::Redactor;
 use crate::wait::{self, WaitTimeout};
@@ -105,7 +106,7 @@ pub(super) struct Shared {
     pub(super) request_log: Arc<RequestLog>,
     pub(super) sockets: Sockets,
     pub(super) door: Door,
-    upstream: Mutex<Option<SocketAddr>>,
+    upstream: Mutex<Option<Upstream>>,
     pages: HashMap<String, Page>,
     accept_failed: Mutex<Option<io::Error>>,
     /// Tells open event streams that those of a class are severed.
@@ -138,7 +139,7 @@ impl Proxy {
             request_log: Arc::new(RequestLog::new(log, config.trace, ending.clone())),
             sockets: Sockets::new(listener),
             door: Door::open(),
-            upstream: Mutex::new(config.upstream),
+            upstream: Mutex::new(config.upstream.map(|address| Upstream { address, start: 1 })),
             pages,
             accept_failed: Mutex::default(),
             severed: broadcast::channel(SEVERED_AT_ONCE).0,
@@ -154,9 +155,12 @@ impl Proxy {
         &self.origin
     }
 
-    /// Sends what is forwarded from now on to `upstream`. Open connections stay where they are.
+    /// Sends what is forwarded from now on to `upstream`, which counts as the node's next start
+    /// ([`Record::upstream`]). Open connections stay where they are.
     pub fn point_at(&self, upstream: SocketAddr) {
-        *lock(&self.shared.upstream) = Some(upstream);
+        let mut now = lock(&self.shared.upstream);
+        let start = now.map_or(1, |before| before.start + 1);
+        *now = Some(Upstream { address: upstream, start });
     }
 
     /// The receipts of all faults that were armed, in the order of arming.
@@ -206,7 +210,7 @@ impl Proxy {
     ///
     /// # Errors
     /// [`ProxyError::Accept`] and [`ProxyError::Log`]: what would make the records incomplete.
-    pub async fn shutdown(self) -> Result<(), ProxyError> {
+    pub async fn shutdown(&self) -> Result<(), ProxyError> {
         self.shared.ending.cancel();
         self.shared.tasks.close();
         self.shared.tasks.wait().await;
@@ -236,7 +240,7 @@ impl Shared {
         self.pages.get(path)
     }
 
-    pub(super) fn upstream(&self) -> Option<SocketAddr> {
+    pub(super) fn upstream(&self) -> Option<Upstream> {
         *lock(&self.upstream)
     }
 }

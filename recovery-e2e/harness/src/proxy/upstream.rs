@@ -18,6 +18,14 @@ use super::request_log::Entry;
 use super::sse::IdScanner;
 use crate::proxy::break_late::BreakLate;
 
+/// Where requests go: one start of the node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Upstream {
+    pub(super) address: SocketAddr,
+    /// 1 for the first that the proxy was pointed at, 2 for the next.
+    pub(super) start: u32,
+}
+
 /// The upstream gave no answer: its connection could not be made, or broke before the head.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NoAnswer {
@@ -27,15 +35,16 @@ pub(super) enum NoAnswer {
     Broke { address: SocketAddr, source: hyper::Error },
 }
 
-/// Sends `request` to `address`, and returns the answer when its head has come.
+/// Sends `request` to `upstream`, and returns the answer when its head has come.
 ///
 /// No connection is used twice: a request never finds one that the upstream is about to close,
 /// and dropping the answer closes its connection at once.
 pub(super) async fn send(
-    address: SocketAddr,
+    upstream: Upstream,
     request: Request<Full<Bytes>>,
     entry: &Entry,
 ) -> Result<Response<Passing>, NoAnswer> {
+    let Upstream { address, start } = upstream;
     let connect = |source| NoAnswer::Connect { address, source };
     let broke = |source| NoAnswer::Broke { address, source };
     let stream = TcpStream::connect(address).await.map_err(connect)?;
@@ -46,7 +55,7 @@ pub(super) async fn send(
         // What breaks it is also told to the one who waits for the answer or its body.
         let _ = connection.await;
     }));
-    entry.forwarded();
+    entry.forwarded(start);
     let mut response = sender.send_request(request).await.map_err(broke)?;
     headers::strip_hop_by_hop(response.headers_mut());
     let entry = entry.clone();

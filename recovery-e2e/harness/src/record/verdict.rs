@@ -71,17 +71,46 @@ pub struct ReceiptReport {
     pub broken: Option<String>,
 }
 
+/// Whether an armed fault has happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReceiptState {
+    /// It has not happened as often as it was armed for.
+    Armed {
+        /// How often it has happened so far.
+        times: u32,
+    },
+    /// It has happened as often as it was armed for, or more.
+    Redeemed {
+        /// How often it has happened.
+        times: u32,
+    },
+    /// It could not do what it was armed for.
+    Broken {
+        /// The first reason.
+        reason: String,
+    },
+}
+
 impl ReceiptReport {
+    /// Whether the fault has happened. One that was armed for nothing never has.
+    pub fn state(&self) -> ReceiptState {
+        let times = self.redeemed;
+        match &self.broken {
+            Some(reason) => ReceiptState::Broken { reason: reason.clone() },
+            None if times == 0 || times < self.armed => ReceiptState::Armed { times },
+            None => ReceiptState::Redeemed { times },
+        }
+    }
+
     /// Why the fault does not count as having happened; `None` when it does.
     fn lack(&self) -> Option<String> {
-        let Self { name, redeemed, armed, broken } = self;
-        match broken {
-            Some(why) => Some(format!("the fault {name} broke: {why}")),
-            // A fault that was armed for nothing has not happened either.
-            None if *redeemed == 0 || redeemed < armed => {
-                Some(format!("the fault {name} served {redeemed} of {armed} requests"))
+        let Self { name, armed, .. } = self;
+        match self.state() {
+            ReceiptState::Broken { reason } => Some(format!("the fault {name} broke: {reason}")),
+            ReceiptState::Armed { times } => {
+                Some(format!("the fault {name} served {times} of {armed} requests"))
             }
-            None => None,
+            ReceiptState::Redeemed { .. } => None,
         }
     }
 }

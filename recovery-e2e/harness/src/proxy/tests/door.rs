@@ -2,8 +2,8 @@
 
 use futures_util::FutureExt;
 
-use super::super::ReceiptState;
 use super::*;
+use crate::record::verdict::ReceiptState;
 
 const REDEEMED: ReceiptState = ReceiptState::Redeemed { times: 1 };
 

@@ -2,8 +2,9 @@
 
 use hyper::StatusCode;
 
-use super::super::{Class, Edit, Patch, ReceiptState};
+use super::super::{Class, Edit, Patch};
 use super::*;
+use crate::record::verdict::ReceiptState;
 
 const REDEEMED: ReceiptState = ReceiptState::Redeemed { times: 1 };
 

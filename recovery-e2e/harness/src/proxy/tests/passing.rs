@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::fs;
 
-use super::super::{Class, ReceiptState};
+use super::super::Class;
 use super::*;
+use crate::record::verdict::ReceiptState;
 
 const STREAM_HEAD: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -99,11 +100,28 @@ async fn a_port_that_nobody_listens_on_breaks_the_browsers_connection_until_poin
     assert_eq!(stand.request(HISTORY).await.rest().await, "");
     let record = stand.proxy.records().remove(0);
     assert!(record.broken.unwrap().contains("does not accept"));
+    assert_eq!(record.upstream, None);
 
     stand.proxy.point_at(stand.upstream.local_addr().unwrap());
     let mut browser = stand.request(HISTORY).await;
     stand.answer("", "rows").await;
     assert!(browser.rest().await.ends_with("rows"));
+}
+
+#[tokio::test]
+async fn a_record_has_the_start_of_the_upstream_that_it_was_forwarded_to() {
+    let stand = Stand::new().await;
+    for start in 1..=3 {
+        let mut browser = stand.request(HISTORY).await;
+        stand.answer("", "rows").await;
+        assert!(browser.rest().await.ends_with("rows"));
+        assert_eq!(stand.proxy.records().last().unwrap().upstream, Some(start));
+        stand.proxy.point_at(stand.upstream.local_addr().unwrap());
+    }
+    let hold = stand.proxy.hold(Class::History, 1);
+    let _held = stand.request(HISTORY).await;
+    hold.arrived().await.unwrap();
+    assert_eq!(stand.proxy.records().last().unwrap().upstream, None);
 }
 
 #[tokio::test]
