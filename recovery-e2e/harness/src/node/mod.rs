@@ -4,5 +4,6 @@ pub mod control_socket;
 pub mod model;
 pub mod pages;
 pub mod process;
+pub mod routes;
 pub mod tool_gate;
 pub mod wire;

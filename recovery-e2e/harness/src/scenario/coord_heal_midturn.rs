@@ -36,8 +36,8 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     fail_twice(stage, &pane).await?;
 
     stage.phase("midturn");
-    let (opens, fetches) = (arrived(stage, Class::Events), arrived(stage, Class::History));
-    let refetch = stage.proxy.hold(Class::History, 1);
+    let (opens, fetches) = (arrived(stage, Class::EVENTS), arrived(stage, Class::HISTORY));
+    let refetch = stage.proxy.hold(Class::HISTORY, 1);
     rest(stage, &pane).await?;
     let refetch = Held::arrived(refetch).await?;
     stage.control.emit_tool_pending(pane.ws(), CALL).await?;
@@ -59,8 +59,8 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.control.emit_tool_result(pane.ws(), CALL).await?;
     rest(stage, &pane).await?;
     pane.quiet(stage).await?;
-    let sse = arrived(stage, Class::Events) - opens;
-    let hist = arrived(stage, Class::History) - fetches;
+    let sse = arrived(stage, Class::EVENTS) - opens;
+    let hist = arrived(stage, Class::HISTORY) - fetches;
     let seen = pane.look().await?;
     let heal = seen.rows == 1 && seen.stream == "live";
     stage.screenshot("healed").await?;

@@ -50,11 +50,11 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.screenshot("fault").await?;
 
     stage.phase("rewind");
-    let fetches = arrived(stage, Class::History);
+    let fetches = arrived(stage, Class::HISTORY);
     pane.click_rewind(0).await?;
     pane.until_frames("clear_ui", 1).await?;
     pane.quiet(stage).await?;
-    let hist = arrived(stage, Class::History) - fetches;
+    let hist = arrived(stage, Class::HISTORY) - fetches;
     stage.require("the rewind led to a fetch", hist > 0, hist);
     let seen = pane.look().await?;
     Ok(stamp(rewinds(stage), hist, seen.rows, seen.running > 0))

@@ -40,11 +40,11 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
         seen.busy && moves >= 2,
         format!("{seen}, {moves} events"),
     );
-    let opens = arrived(stage, Class::Events);
+    let opens = arrived(stage, Class::EVENTS);
     miss_the_end(stage, &pane, turn).await?;
     let end = End {
         rows: pane.tools().await?.top,
-        reopened: arrived(stage, Class::Events) > opens,
+        reopened: arrived(stage, Class::EVENTS) > opens,
         disc: pane.look().await?.dim,
         healed: pane.count(MISSED).await? == 1,
         trunc: pane.frames("replay_truncated").await?,

@@ -32,22 +32,22 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     let ws = seed_three_turns(stage, "destroy-invalidation", vec![]).await?;
 
     stage.phase("fault");
-    let load = stage.proxy.hold(Class::History, 1);
+    let load = stage.proxy.hold(Class::HISTORY, 1);
     let pane = Pane::mount(stage, ws).await?;
     load.arrived().await?;
-    let opens = arrived(stage, Class::Events);
+    let opens = arrived(stage, Class::EVENTS);
     stage.require("no stream was opened before the pane was destroyed", opens == 0, opens);
     stage.screenshot("first-paint").await?;
     pane.call("destroy").await?;
     load.release();
     pane.first_load_ended().await?;
     pane.fence(stage).await?;
-    let sse = arrived(stage, Class::Events);
+    let sse = arrived(stage, Class::EVENTS);
 
     stage.phase("aftermath");
     pane.blink().await?;
     pane.fence(stage).await?;
-    let vis = arrived(stage, Class::Events) - sse;
+    let vis = arrived(stage, Class::EVENTS) - sse;
     Ok(stamp(sse, !pane.is_attached().await?, vis))
 }
 

@@ -118,12 +118,12 @@ pub(super) async fn repair<S: Sight>(
     let mut seen = Repair::default();
 
     stage.phase("budget");
-    let failing = stage.proxy.fail_until(Class::History);
-    let (opens, fetches) = (arrived(stage, Class::Events), arrived(stage, Class::History));
+    let failing = stage.proxy.fail_until(Class::HISTORY);
+    let (opens, fetches) = (arrived(stage, Class::EVENTS), arrived(stage, Class::HISTORY));
     resync(stage, pane).await?;
     pane.outlast(stage, BUDGET).await?;
     pane.outlast(stage, AFTER_BUDGET).await?;
-    seen.auto = arrived(stage, Class::History) - fetches;
+    seen.auto = arrived(stage, Class::HISTORY) - fetches;
     let asked = pane.asks().await?;
     stage.screenshot("fault").await?;
 
@@ -131,7 +131,7 @@ pub(super) async fn repair<S: Sight>(
     pane.click_retry().await?;
     pane.quiet(stage).await?;
     pane.outlast(stage, AFTER_MANUAL).await?;
-    seen.manual = arrived(stage, Class::History) - fetches - seen.auto;
+    seen.manual = arrived(stage, Class::HISTORY) - fetches - seen.auto;
     let rows = pane.rows().await?;
     let opened = proofs_since(stage, opens);
     stage.require(
@@ -142,7 +142,7 @@ pub(super) async fn repair<S: Sight>(
 
     stage.phase("downgrade");
     failing.lift();
-    stage.proxy.tokenless(1);
+    stage.proxy.tokenless(Class::HISTORY, 1);
     pane.click_retry().await?;
     pane.quiet(stage).await?;
     seen.downgrade = proofs_since(stage, opens) == [false] && !pane.asks().await?;
@@ -162,16 +162,16 @@ pub(super) async fn repair<S: Sight>(
     pane.until_frames("replay_complete", 3).await?;
 
     stage.phase("teardown");
-    let attempt = stage.proxy.hold(Class::History, 1);
+    let attempt = stage.proxy.hold(Class::HISTORY, 1);
     resync(stage, pane).await?;
     let attempt = Held::arrived(attempt).await?;
-    let before = arrived(stage, Class::Events) + arrived(stage, Class::History);
+    let before = arrived(stage, Class::EVENTS) + arrived(stage, Class::HISTORY);
     pane.call("destroy").await?;
     attempt.release();
     attempt.answered(stage).await?;
     pane.quiet(stage).await?;
     pane.outlast(stage, AFTER_FIRST).await?;
-    seen.teardown = arrived(stage, Class::Events) + arrived(stage, Class::History) - before;
+    seen.teardown = arrived(stage, Class::EVENTS) + arrived(stage, Class::HISTORY) - before;
     Ok(seen)
 }
 
@@ -187,7 +187,7 @@ async fn resync<S: Sight>(stage: &Stage, pane: &Mounted<S>) -> Result<(), StageE
 /// Of each stream that was opened after `opens` others: whether it carried a proof.
 fn proofs_since(stage: &Stage, opens: u64) -> Vec<bool> {
     let records = stage.proxy.records().into_iter();
-    let streams = records.filter(|record| record.class == Class::Events);
+    let streams = records.filter(|record| record.class == Class::EVENTS);
     let late = streams.zip(1..).filter(|(_, number)| *number > opens);
     late.map(|(record, _)| record.handoff_token).collect()
 }

@@ -42,13 +42,13 @@ pub(super) async fn outlast_retry_hidden<S: Sight>(
     pane: &Mounted<S>,
 ) -> Result<(S, u64, S), StageError> {
     stage.phase("fault");
-    stage.proxy.fail(Class::History, 1, hyper::StatusCode::INTERNAL_SERVER_ERROR);
+    stage.proxy.fail(Class::HISTORY, 1, hyper::StatusCode::INTERNAL_SERVER_ERROR);
     pane.click_rewind(1).await?;
     pane.until("a failed refetch, with a retry to come", S::REFETCH_FAILED).await?;
     let before = pane.hide(stage).await?;
-    let fetches = arrived(stage, Class::History);
+    let fetches = arrived(stage, Class::HISTORY);
     pane.outlast(stage, STALE_RETRY).await?;
-    let hidden = arrived(stage, Class::History) - fetches;
+    let hidden = arrived(stage, Class::HISTORY) - fetches;
     let after = pane.look().await?;
     stage.require(
         "the retry's time had passed over three rows, without a transport",
@@ -67,11 +67,11 @@ pub(super) async fn heal_when_shown<S: Sight>(
     hidden: u64,
 ) -> Result<Showing, StageError> {
     stage.phase("heal");
-    let opens = arrived(stage, Class::Events);
+    let opens = arrived(stage, Class::EVENTS);
     let head = stage.control.head(pane.ws()).await?;
     pane.show().await?;
     pane.quiet(stage).await?;
-    let sse = arrived(stage, Class::Events) - opens;
+    let sse = arrived(stage, Class::EVENTS) - opens;
     let seen = pane.look().await?;
     let heal = seen.rows() == 1 && seen.is_current();
     let head_since = stage.control.head(pane.ws()).await?;

@@ -104,7 +104,7 @@ pub(super) async fn miss_the_end<S: Sight>(
     stage.restart().await?;
     let pid_after = stage.node_pid()?;
     stage.require("another process", pid != pid_after, format!("{pid}, then {pid_after}"));
-    let opens = arrived(stage, Class::Events);
+    let opens = arrived(stage, Class::EVENTS);
     pane.show().await?;
     pane.until_painted(MISSED).await?;
     pane.settled(stage).await?;
@@ -114,13 +114,13 @@ pub(super) async fn miss_the_end<S: Sight>(
 /// The id that the page's newest stream has brought last, as the proxy saw it.
 fn last_event_id(stage: &Stage) -> Option<String> {
     let records = stage.proxy.records();
-    records.into_iter().rfind(|record| record.class == Class::Events)?.last_event_id
+    records.into_iter().rfind(|record| record.class == Class::EVENTS)?.last_event_id
 }
 
 /// The cursor in the query of the first stream that was opened after `opens` others.
 fn redial_cursor(stage: &Stage, opens: u64) -> Option<Option<String>> {
     let records = stage.proxy.records().into_iter();
-    let mut streams = records.filter(|record| record.class == Class::Events);
+    let mut streams = records.filter(|record| record.class == Class::EVENTS);
     Some(streams.nth(usize::try_from(opens).ok()?)?.cursor_query)
 }
 

@@ -39,9 +39,9 @@ pub(super) async fn click_after_the_failure<S: Sight>(
     pane: &Mounted<S>,
 ) -> Result<Clicks, StageError> {
     stage.phase("fault");
-    stage.proxy.fail(Class::History, 1, hyper::StatusCode::INTERNAL_SERVER_ERROR);
+    stage.proxy.fail(Class::HISTORY, 1, hyper::StatusCode::INTERNAL_SERVER_ERROR);
     // The next fetch of the history, whatever causes it: the retry, if all is well.
-    let next = stage.proxy.hold(Class::History, 1);
+    let next = stage.proxy.hold(Class::HISTORY, 1);
     pane.click_rewind(1).await?;
     let failed = "a failed refetch, with a retry to come";
     let seen = pane.click_rewind_when(failed, S::REFETCH_FAILED, 0).await?;

@@ -40,7 +40,7 @@ pub(super) async fn click_in_the_window<S: Sight>(
     pane: &Mounted<S>,
 ) -> Result<(u64, u64), StageError> {
     stage.phase("fault");
-    let refetch = stage.proxy.hold(Class::History, 1);
+    let refetch = stage.proxy.hold(Class::HISTORY, 1);
     pane.click_rewind(1).await?;
     refetch.arrived().await?;
     let seen = pane.click_rewind(0).await?;

@@ -38,7 +38,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.phase("given up");
     let pid = stage.node_pid()?;
     dashboard.set_hidden(true).await?;
-    stage.proxy.fail(Class::GlobalEvents, 1, StatusCode::SERVICE_UNAVAILABLE);
+    stage.proxy.fail(Class::GLOBAL_EVENTS, 1, StatusCode::SERVICE_UNAVAILABLE);
     stage.stop_node().await?;
     dashboard.given_up().await?;
     dashboard.start_node_with_keeper(stage).await?;

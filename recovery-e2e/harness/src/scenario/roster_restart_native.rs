@@ -62,8 +62,8 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.screenshot("healed").await?;
 
     stage.phase("page's own redial");
-    stage.proxy.fail(Class::GlobalEvents, 1, StatusCode::SERVICE_UNAVAILABLE);
-    stage.proxy.sever(Class::GlobalEvents);
+    stage.proxy.fail(Class::GLOBAL_EVENTS, 1, StatusCode::SERVICE_UNAVAILABLE);
+    stage.proxy.sever(Class::GLOBAL_EVENTS);
     dashboard.given_up().await?;
     dashboard.focus().await?;
     dashboard.caught_up(stage, 3).await?;

@@ -153,6 +153,7 @@ impl Stage {
         let proxy = Proxy::start(ProxyConfig {
             port: config.port,
             upstream: None,
+            routes: crate::node::routes::ROUTES,
             pages: crate::node::pages::own_pages(),
             trace: trace.clone(),
             redactor: config.redactor.clone(),

@@ -50,12 +50,12 @@ pub(super) async fn fail_twice<S: Sight>(
     pane: &Mounted<S>,
 ) -> Result<(), StageError> {
     stage.phase("fault");
-    stage.proxy.fail(Class::History, 2, hyper::StatusCode::INTERNAL_SERVER_ERROR);
+    stage.proxy.fail(Class::HISTORY, 2, hyper::StatusCode::INTERNAL_SERVER_ERROR);
     pane.click_rewind(1).await?;
     pane.until("a failed refetch, with a retry to come", S::REFETCH_FAILED).await?;
     pane.outlast(stage, STALE_RETRY).await?;
     let seen = pane.look().await?;
-    let fetches = arrived(stage, Class::History);
+    let fetches = arrived(stage, Class::HISTORY);
     stage.require(
         "refetch and retry had failed, over three stale rows",
         seen.rows() == 3 && seen.is_stale() && fetches == 3,
@@ -73,11 +73,11 @@ pub(super) async fn heal_at_rest<S: Sight>(
     pane.click_rewind(0).await?;
     pane.fence(stage).await?;
     let gated = rewinds(stage);
-    let (opens, fetches) = (arrived(stage, Class::Events), arrived(stage, Class::History));
+    let (opens, fetches) = (arrived(stage, Class::EVENTS), arrived(stage, Class::HISTORY));
     rest(stage, pane).await?;
     pane.quiet(stage).await?;
-    let sse = arrived(stage, Class::Events) - opens;
-    let hist = arrived(stage, Class::History) - fetches;
+    let sse = arrived(stage, Class::EVENTS) - opens;
+    let hist = arrived(stage, Class::HISTORY) - fetches;
     let seen = pane.look().await?;
     let heal = seen.rows() == 1 && seen.is_current();
     stage.screenshot("healed").await?;

@@ -59,16 +59,16 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     end_of_turn(&mut events).await?;
 
     stage.phase("reload and second turn");
-    let loaded = stage.proxy.counters().borrow().of(Class::History).ok;
+    let loaded = stage.proxy.counters().borrow().of(Class::HISTORY).ok;
     // Nothing may rebuild the rows, which would hide where the next text goes.
-    let failing = stage.proxy.fail_until(Class::History);
+    let failing = stage.proxy.fail_until(Class::HISTORY);
     pane.call("connect").await?;
     pane.until("a stream that is open again", "s.readyState === EventSource.OPEN").await?;
     pane.write("And if it blows?").await?;
     pane.until_painted(SECOND).await?;
     let bubbles = pane.bubbles().await?;
-    let loaded_since = stage.proxy.counters().borrow().of(Class::History).ok - loaded;
-    let tried = arrived(stage, Class::History);
+    let loaded_since = stage.proxy.counters().borrow().of(Class::HISTORY).ok - loaded;
+    let tried = arrived(stage, Class::HISTORY);
     stage.require(
         "no reload had rebuilt the rows",
         loaded_since == 0,

@@ -44,7 +44,7 @@ async fn story(stage: &mut Stage) -> Result<Stamp, StageError> {
     stage.phase("bubble");
     let before = Traffic::so_far(stage);
     let mut events = stage.wire.follow(panes.ws()).await?;
-    let send = stage.proxy.hold(Class::Send, 1);
+    let send = stage.proxy.hold(Class::SEND, 1);
     panes.write(MESSAGE).await?;
     let send = Held::arrived(send).await?;
     let [origin, peer] = panes.look().await?;

@@ -51,8 +51,8 @@ pub async fn seed_three_turns(
 /// Rewinds two of three turns, fails the refetch that follows, and holds the one retry of it; the
 /// stale rows stand meanwhile.
 pub async fn hold_retry_of_failed_rewind(stage: &Stage, pane: &Pane) -> Result<Held, StageError> {
-    stage.proxy.fail(Class::History, 1, StatusCode::INTERNAL_SERVER_ERROR);
-    let hold = stage.proxy.hold(Class::History, 1);
+    stage.proxy.fail(Class::HISTORY, 1, StatusCode::INTERNAL_SERVER_ERROR);
+    let hold = stage.proxy.hold(Class::HISTORY, 1);
     pane.click_rewind(1).await?;
     pane.until("a failed refetch, with a retry to come", "s.retryArmed").await?;
     pane.outlast(stage, STALE_RETRY).await?;
@@ -130,5 +130,5 @@ pub fn arrived(stage: &Stage, class: Class) -> u64 {
 
 /// How many rewinds have reached the proxy.
 pub fn rewinds(stage: &Stage) -> u64 {
-    arrived(stage, Class::Rewind)
+    arrived(stage, Class::REWIND)
 }

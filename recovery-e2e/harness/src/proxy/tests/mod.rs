@@ -40,6 +40,7 @@ impl Stand {
         let proxy = Proxy::start(ProxyConfig {
             port: 0,
             upstream: Some(upstream.local_addr().unwrap()),
+            routes: crate::node::routes::ROUTES,
             pages: vec![LocalPage {
                 path: "/recovery".to_owned(),
                 content_type: "text/html".to_owned(),

@@ -153,5 +153,5 @@ impl Dashboard {
 
 fn streams(stage: &Stage) -> Vec<Record> {
     let records = stage.proxy.records().into_iter();
-    records.filter(|record| record.class == Class::GlobalEvents).collect()
+    records.filter(|record| record.class == Class::GLOBAL_EVENTS).collect()
 }

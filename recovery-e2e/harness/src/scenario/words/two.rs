@@ -68,7 +68,7 @@ pub struct Traffic {
 impl Traffic {
     /// What it is by now.
     pub fn so_far(stage: &Stage) -> Traffic {
-        let (history, streams) = (arrived(stage, Class::History), arrived(stage, Class::Events));
+        let (history, streams) = (arrived(stage, Class::HISTORY), arrived(stage, Class::EVENTS));
         Traffic { history, streams }
     }
 
@@ -147,5 +147,5 @@ impl TwoPanes {
 /// Whether each stream that the page has opened had what `asked` looks for in its query.
 pub fn each_stream_asked(stage: &Stage, asked: fn(&Record) -> bool) -> Vec<bool> {
     let records = stage.proxy.records().into_iter();
-    records.filter(|record| record.class == Class::Events).map(|record| asked(&record)).collect()
+    records.filter(|record| record.class == Class::EVENTS).map(|record| asked(&record)).collect()
 }
