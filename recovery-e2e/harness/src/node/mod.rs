@@ -6,5 +6,6 @@ pub mod error;
 pub mod model;
 pub mod pages;
 pub mod process;
+pub mod routes;
 pub mod tool_gate;
 pub mod wire;

@@ -13,7 +13,7 @@ use super::server::Proxy;
 impl Proxy {
     /// Answers `n` arrivals of `class` with `status`; the upstream never sees them.
     pub fn fail(&self, class: Class, n: u32, status: StatusCode) -> Receipt {
-        let name = format!("fail {} x{n} with {}", class.name(), status.as_u16());
+        let name = format!("fail {class} x{n} with {}", status.as_u16());
         let receipt = Receipt::new(name, n);
         let fault = Fault { action: Action::Fail(status), receipt: receipt.clone() };
         self.shared.request_log.arm(class, Turns::Left(n), fault);
@@ -24,26 +24,26 @@ impl Proxy {
     #[must_use = "a fault that nobody can lift stands until the proxy ends"]
     pub fn fail_until(&self, class: Class) -> Standing {
         let status = StatusCode::INTERNAL_SERVER_ERROR;
-        let name = format!("fail {} with {} until lifted", class.name(), status.as_u16());
+        let name = format!("fail {class} with {} until lifted", status.as_u16());
         let receipt = Receipt::new(name, 1);
         let (standing, turns) = Standing::new(receipt.clone());
         self.shared.request_log.arm(class, turns, Fault { action: Action::Fail(status), receipt });
         standing
     }
 
-    /// Takes the handoff token out of the answers to `n` histories, as a node does that has none
-    /// to give. An answer without a history in it breaks the receipt.
-    pub fn tokenless(&self, n: u32) -> Receipt {
-        let receipt = Receipt::new(format!("tokenless history x{n}"), n);
+    /// Takes the handoff token out of the answers to `n` arrivals of `class`, as a node does that
+    /// has none to give. An answer that is no history with a token breaks the receipt.
+    pub fn tokenless(&self, class: Class, n: u32) -> Receipt {
+        let receipt = Receipt::new(format!("tokenless {class} x{n}"), n);
         let fault = Fault { action: Action::Tokenless, receipt: receipt.clone() };
-        self.shared.request_log.arm(Class::History, Turns::Left(n), fault);
+        self.shared.request_log.arm(class, Turns::Left(n), fault);
         receipt
     }
 
     /// Breaks the event streams of `class` that are open now, as a cut line does: what has not
     /// been written out is lost. Redeemed by the first that breaks.
     pub fn sever(&self, class: Class) -> Receipt {
-        let receipt = Receipt::new(format!("sever {}", class.name()), 1);
+        let receipt = Receipt::new(format!("sever {class}"), 1);
         self.shared.request_log.keep(receipt.clone());
         // Without an open stream nobody listens, and the receipt stays as it is.
         let _ = self.shared.severed.send((class, receipt.clone()));
@@ -53,7 +53,7 @@ impl Proxy {
     /// Keeps `n` arrivals of `class` from the upstream, until they are released.
     #[must_use = "a hold that nobody can release holds until the proxy ends"]
     pub fn hold(&self, class: Class, n: u32) -> Hold {
-        let receipt = Receipt::new(format!("hold {} x{n}", class.name()), n);
+        let receipt = Receipt::new(format!("hold {class} x{n}"), n);
         let (hold, gate) = Hold::new(receipt.clone(), n);
         let fault = Fault { action: Action::Hold(gate), receipt };
         self.shared.request_log.arm(class, Turns::Left(n), fault);

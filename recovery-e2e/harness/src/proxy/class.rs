@@ -1,93 +1,108 @@
-//! What kind of request it is.
+//! What kind of request it is, by a table of routes.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Mutex;
 
 use hyper::Method;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-/// A kind of request; counters are kept and faults are armed per class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Class {
-    /// The snapshot of a workstream.
-    History,
-    /// The event stream of a workstream.
-    Events,
-    /// The event stream of the roster.
-    GlobalEvents,
-    /// A rewind of a workstream.
-    Rewind,
-    /// A message to a workstream.
-    Send,
-    /// A cancel of a workstream's turn.
-    Cancel,
-    /// A static file of the node.
-    Asset,
-    /// A document, of the node or of the proxy itself.
-    Page,
-    /// A marker that the page sends after what it marks.
-    Fence,
-    /// Everything else.
-    Other,
-}
+/// A kind of request, by its name; counters are kept and faults are armed per class.
+///
+/// The proxy has three of its own. Those of an application are constants beside its [`Route`]s.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Class(&'static str);
+
+/// The names that were read and are no constant, each kept once for the life of the process.
+static READ: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
 impl Class {
-    /// Every class, in the order of the declaration.
-    pub const ALL: [Class; 10] = [
-        Class::History,
-        Class::Events,
-        Class::GlobalEvents,
-        Class::Rewind,
-        Class::Send,
-        Class::Cancel,
-        Class::Asset,
-        Class::Page,
-        Class::Fence,
-        Class::Other,
-    ];
+    /// A marker that the page sends after what it marks.
+    pub const FENCE: Class = Class::new("fence");
+    /// A document, of the application or of the proxy itself.
+    pub const PAGE: Class = Class::new("page");
+    /// Everything that no route matches.
+    pub const OTHER: Class = Class::new("other");
 
-    /// The class of a request, by its method and its path (without the query).
-    ///
-    /// Only the method that a route is made for counts: a `HEAD` of a history is no history.
-    pub fn of(method: &Method, path: &str) -> Class {
-        let segments: Vec<&str> = path.split('/').skip(1).collect();
-        match (method.as_str(), segments.as_slice()) {
-            (_, ["__fence", id]) if !id.is_empty() => Class::Fence,
-            ("GET", ["v1", "api", "events", "global"]) => Class::GlobalEvents,
-            (method, ["v1", "api", "workstreams", id, action]) if !id.is_empty() => {
-                match (method, *action) {
-                    ("GET", "history") => Class::History,
-                    ("GET", "events") => Class::Events,
-                    ("POST", "rewind") => Class::Rewind,
-                    ("POST", "send") => Class::Send,
-                    ("POST", "cancel") => Class::Cancel,
-                    _ => Class::Other,
-                }
-            }
-            ("GET" | "HEAD", ["static", _, ..]) => Class::Asset,
-            ("GET" | "HEAD", [""]) => Class::Page,
-            _ => Class::Other,
-        }
+    /// The class with this name.
+    pub const fn new(name: &'static str) -> Class {
+        Class(name)
+    }
+
+    /// The class of a request, by its method and its path (without the query): that of the first
+    /// of `routes` that matches, after the proxy's own.
+    pub fn of(routes: &[Route], method: &Method, path: &str) -> Class {
+        let mut all = [&FENCE].into_iter().chain(routes);
+        let route = all.find(|route| route.matches(method, path));
+        route.map_or(Class::OTHER, |route| route.class)
     }
 
     /// The name in traces and receipts.
     pub fn name(self) -> &'static str {
-        match self {
-            Class::History => "history",
-            Class::Events => "events",
-            Class::GlobalEvents => "global_events",
-            Class::Rewind => "rewind",
-            Class::Send => "send",
-            Class::Cancel => "cancel",
-            Class::Asset => "asset",
-            Class::Page => "page",
-            Class::Fence => "fence",
-            Class::Other => "other",
+        self.0
+    }
+}
+
+impl From<String> for Class {
+    fn from(name: String) -> Class {
+        let mut read = READ.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let known = read.get(name.as_str()).copied();
+        Class(known.unwrap_or_else(|| {
+            let name: &'static str = name.leak();
+            read.insert(name);
+            name
+        }))
+    }
+}
+
+impl<'de> Deserialize<'de> for Class {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Class, D::Error> {
+        String::deserialize(deserializer).map(Class::from)
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// One row of the table that says which request has which class.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// The methods that count; none stands for every method.
+    pub methods: &'static [&'static str],
+    /// The path without its query. `{name}` matches one segment that is not empty, and `{*name}`
+    /// at the end matches one or more segments.
+    pub path: &'static str,
+    /// The class of what matches.
+    pub class: Class,
+}
+
+/// The proxy's own route.
+static FENCE: Route = Route { methods: &[], path: "/__fence/{id}", class: Class::FENCE };
+
+impl Route {
+    fn matches(&self, method: &Method, path: &str) -> bool {
+        let method_counts = self.methods.is_empty() || self.methods.contains(&method.as_str());
+        method_counts && matches(self.path, path)
+    }
+}
+
+fn matches(pattern: &str, path: &str) -> bool {
+    let mut segments = path.split('/');
+    for wanted in pattern.split('/') {
+        let Some(segment) = segments.next() else { return false };
+        if wanted.starts_with("{*") {
+            return true;
+        }
+        let fits = if wanted.starts_with('{') { !segment.is_empty() } else { segment == wanted };
+        if !fits {
+            return false;
         }
     }
-
-    /// Whether its answer is an event stream, which ends when somebody leaves.
-    pub fn streams(self) -> bool {
-        matches!(self, Class::Events | Class::GlobalEvents)
-    }
+    segments.next().is_none()
 }
 
 #[cfg(test)]
@@ -97,48 +112,48 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_classed_by_its_method_and_path() {
+    fn a_pattern_matches_whole_paths_segment_by_segment() {
         let table = [
-            ("GET", "/v1/api/workstreams/w1/history", Class::History),
-            ("HEAD", "/v1/api/workstreams/w1/history", Class::Other),
-            ("POST", "/v1/api/workstreams/w1/history", Class::Other),
-            ("GET", "/v1/api/workstreams//history", Class::Other),
-            ("GET", "/v1/api/workstreams/w1/history/", Class::Other),
-            ("GET", "/v1/api/workstreams/w1/events", Class::Events),
-            ("GET", "/v1/api/events/global", Class::GlobalEvents),
-            ("POST", "/v1/api/workstreams/w1/rewind", Class::Rewind),
-            ("GET", "/v1/api/workstreams/w1/rewind", Class::Other),
-            ("POST", "/v1/api/workstreams/w1/send", Class::Send),
-            ("POST", "/v1/api/workstreams/w1/cancel", Class::Cancel),
-            ("GET", "/v1/api/workstreams/w1", Class::Other),
-            ("GET", "/v1/api/workstreams", Class::Other),
-            ("GET", "/static/recovery/gate.js", Class::Asset),
-            ("GET", "/static", Class::Other),
-            ("GET", "/", Class::Page),
-            ("GET", "/__fence/a1", Class::Fence),
-            ("POST", "/__fence/a1", Class::Fence),
-            ("GET", "/__fence/", Class::Other),
-            ("GET", "/login", Class::Other),
-            ("GET", "", Class::Other),
+            ("/", "/", true),
+            ("/", "", false),
+            ("/", "/a", false),
+            ("/a/{id}/b", "/a/1/b", true),
+            ("/a/{id}/b", "/a//b", false),
+            ("/a/{id}/b", "/a/1/b/", false),
+            ("/a/{id}/b", "/a/1", false),
+            ("/a/{id}/b", "/a/1/2/b", false),
+            ("/s/{*path}", "/s/a.js", true),
+            ("/s/{*path}", "/s/a/b.js", true),
+            ("/s/{*path}", "/s", false),
         ];
-        for (method, path, class) in table {
-            let method = Method::from_bytes(method.as_bytes()).unwrap();
-            assert_eq!(Class::of(&method, path), class, "{method} {path}");
+        for (pattern, path, expected) in table {
+            assert_eq!(matches(pattern, path), expected, "{pattern} {path}");
         }
     }
 
     #[test]
-    fn all_lists_each_class_once_at_its_own_place() {
-        for (place, class) in Class::ALL.into_iter().enumerate() {
-            assert_eq!(class as usize, place, "{class:?}");
+    fn the_first_route_that_matches_method_and_path_decides_and_a_fence_comes_before_all() {
+        let get = |path, name| Route { methods: &["GET"], path, class: Class::new(name) };
+        let routes = [get("/a/{id}", "one"), get("/{*all}", "all")];
+        let table = [
+            (Method::GET, "/a/1", Class::new("one")),
+            (Method::GET, "/b", Class::new("all")),
+            (Method::POST, "/a/1", Class::OTHER),
+            (Method::GET, "/__fence/a1", Class::FENCE),
+            (Method::POST, "/__fence/a1", Class::FENCE),
+            (Method::POST, "/__fence/", Class::OTHER),
+        ];
+        for (method, path, class) in table {
+            assert_eq!(Class::of(&routes, &method, path), class, "{method} {path}");
         }
     }
 
     proptest! {
         #[test]
-        fn no_workstream_id_changes_the_class_of_its_history(id in "[^/?#]{1,40}") {
-            let path = format!("/v1/api/workstreams/{id}/history");
-            prop_assert_eq!(Class::of(&Method::GET, &path), Class::History);
+        fn no_id_changes_the_class_of_its_path(id in "[^/?#]{1,40}") {
+            let path = ["/a/", &id, "/b"].concat();
+            let pattern = "/a/{id}/b";
+            prop_assert!(matches(pattern, &path));
         }
     }
 }

@@ -9,7 +9,7 @@ use http_body_util::{BodyExt, Either, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue};
 use hyper::http::{request, response};
-use hyper::{Method, Request, Response, StatusCode, Uri};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use tokio::sync::oneshot;
 
 use super::class::Class;
@@ -44,8 +44,8 @@ pub(super) fn serve(
 ) -> impl Future<Output = Result<Response<ToBrowser>, BreakOff>> + use<> {
     let (head, body) = request.into_parts();
     let class = match shared.local_page(head.uri.path()) {
-        Some(_) => Class::Page,
-        None => Class::of(&head.method, head.uri.path()),
+        Some(_) => Class::PAGE,
+        None => Class::of(shared.routes, &head.method, head.uri.path()),
     };
     // Here, not in the future: the same turn that read the head counts it.
     let (entry, fault) = shared.request_log.arrive(class, &head);
@@ -54,9 +54,11 @@ pub(super) fn serve(
     let exchange = Exchange { shared: Arc::clone(shared), class, entry };
     let browser = Browser(exchange.entry.clone());
     async move {
-        let severed = class.streams().then(|| exchange.shared.severed.subscribe());
+        // From here on, so that a stream whose answer is on its way is severed too.
+        let severed = exchange.shared.severed.subscribe();
         let entry = exchange.entry.clone();
         let response = exchange.answer(head, body, fault).await?;
+        let severed = is_event_stream(response.headers()).then_some(severed);
         Ok(response.map(|body| ToBrowser {
             body: Severable::new(body, class, entry, severed),
             _browser: browser,
@@ -132,10 +134,9 @@ impl Exchange {
         let (give, take) = oneshot::channel();
         let shared = Arc::clone(&self.shared);
         shared.spawn(async move {
-            let class = self.class;
             gate.pass(self.entry.seq()).await;
             if let Err(Ok(unclaimed)) = give.send(self.respond(request, None).await)
-                && !class.streams()
+                && !is_event_stream(unclaimed.headers())
             {
                 // Nobody waits, but the record is to tell how it ended; it also tells an error.
                 let _ = unclaimed.into_body().collect().await;
@@ -156,7 +157,7 @@ impl Exchange {
             headers::for_changed_text(response.headers_mut());
             return Ok(response);
         }
-        if self.class == Class::Fence {
+        if self.class == Class::FENCE {
             self.shared.sockets.caught_up().await;
             return Ok(self.say(StatusCode::NO_CONTENT, String::new()));
         }
@@ -196,8 +197,8 @@ impl Exchange {
         if !rewrites.is_empty() {
             return self.rewritten(response, rewrites).await;
         }
-        self.entry.headed(response.status());
-        let streams = self.class.streams();
+        let streams = is_event_stream(response.headers());
+        self.entry.headed(response.status(), streams);
         Ok(response.map(|body| Either::Right(body.start(streams))))
     }
 
@@ -239,11 +240,19 @@ impl Exchange {
 
     /// Hands over an answer that stands whole: for the record it has passed.
     fn whole(&self, response: Response<Bytes>) -> Response<AnswerBody> {
-        self.entry.headed(response.status());
+        self.entry.headed(response.status(), false);
         self.entry.passed(response.body().len() as u64, None);
         self.entry.ended();
         response.map(|body| Either::Left(Full::new(body)))
     }
+}
+
+/// Whether an answer goes on until somebody leaves.
+fn is_event_stream(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    content_type
+        .and_then(|value| value.split(';').next())
+        .is_some_and(|mime| mime.trim().eq_ignore_ascii_case("text/event-stream"))
 }
 
 /// The text of an answer as it was served.

@@ -99,9 +99,9 @@ impl FaultQueue {
     }
 
     /// What the arrival of a request of `class` meets.
-    pub(super) fn take(&mut self, class: Class) -> Option<Fault> {
+    pub(super) fn take(&mut self, class: &Class) -> Option<Fault> {
         self.armed.retain(|armed| !armed.turns.are_over());
-        let armed = self.armed.iter_mut().find(|armed| armed.class == class)?;
+        let armed = self.armed.iter_mut().find(|armed| armed.class == *class)?;
         armed.turns.take_one();
         Some(armed.fault.clone())
     }
@@ -119,24 +119,24 @@ mod tests {
     }
 
     fn taken(queue: &mut FaultQueue, class: Class) -> Option<String> {
-        queue.take(class).map(|fault| fault.receipt.name().to_owned())
+        queue.take(&class).map(|fault| fault.receipt.name().to_owned())
     }
 
     #[test]
     fn arrivals_take_the_faults_of_their_class_in_the_order_of_arming() {
         let mut queue = FaultQueue::default();
-        queue.arm(Class::History, Turns::Left(2), named("a"));
-        queue.arm(Class::Rewind, Turns::Left(1), named("r"));
-        queue.arm(Class::History, Turns::Left(0), named("never"));
-        queue.arm(Class::History, Turns::Left(1), named("b"));
+        queue.arm(Class::HISTORY, Turns::Left(2), named("a"));
+        queue.arm(Class::REWIND, Turns::Left(1), named("r"));
+        queue.arm(Class::HISTORY, Turns::Left(0), named("never"));
+        queue.arm(Class::HISTORY, Turns::Left(1), named("b"));
         let table = [
-            (Class::History, Some("a")),
-            (Class::Events, None),
-            (Class::History, Some("a")),
-            (Class::Rewind, Some("r")),
-            (Class::History, Some("b")),
-            (Class::History, None),
-            (Class::Rewind, None),
+            (Class::HISTORY, Some("a")),
+            (Class::EVENTS, None),
+            (Class::HISTORY, Some("a")),
+            (Class::REWIND, Some("r")),
+            (Class::HISTORY, Some("b")),
+            (Class::HISTORY, None),
+            (Class::REWIND, None),
         ];
         for (class, name) in table {
             assert_eq!(taken(&mut queue, class).as_deref(), name, "{class:?}");
@@ -147,14 +147,16 @@ mod tests {
     fn a_standing_fault_keeps_its_place_until_it_is_lifted() {
         let mut queue = FaultQueue::default();
         let (standing, turns) = Standing::new(Receipt::new("standing".to_owned(), 1));
-        queue.arm(Class::History, Turns::Left(1), named("first"));
-        queue.arm(Class::History, turns, named("standing"));
-        queue.arm(Class::History, Turns::Left(1), named("last"));
-        let mut take = || taken(&mut queue, Class::History).unwrap_or_default();
+        queue.arm(Class::HISTORY, Turns::Left(1), named("first"));
+        queue.arm(Class::HISTORY, turns, named("standing"));
+        queue.arm(Class::HISTORY, Turns::Left(1), named("last"));
+        let mut take = || taken(&mut queue, Class::HISTORY).unwrap_or_default();
         assert_eq!([take(), take(), take()], ["first", "standing", "standing"]);
         standing.lift();
         assert_eq!([take(), take()], ["last", ""]);
     }
+
+    const CLASSES: [Class; 3] = [Class::HISTORY, Class::EVENTS, Class::OTHER];
 
     proptest! {
         #[test]
@@ -163,15 +165,15 @@ mod tests {
         ) {
             let mut queue = FaultQueue::default();
             for (at, (class, n)) in armed.iter().enumerate() {
-                queue.arm(Class::ALL[*class], Turns::Left(*n), named(&at.to_string()));
+                queue.arm(CLASSES[*class], Turns::Left(*n), named(&at.to_string()));
             }
-            for class in 0..3 {
+            for (class, name) in CLASSES.into_iter().enumerate() {
                 let of_class = armed.iter().enumerate().filter(|(_, (of, _))| *of == class);
                 let expected: Vec<String> = of_class
                     .flat_map(|(at, (_, n))| std::iter::repeat_n(at.to_string(), *n as usize))
                     .collect();
                 let seen: Vec<String> =
-                    std::iter::from_fn(|| taken(&mut queue, Class::ALL[class])).collect();
+                    std::iter::from_fn(|| taken(&mut queue, name)).collect();
                 prop_assert_eq!(seen, expected);
             }
         }

@@ -29,7 +29,7 @@ mod socket;
 mod sse;
 mod upstream;
 
-pub use class::Class;
+pub use class::{Class, Route};
 pub use counters::{Counters, Counts};
 pub use door::Parked;
 pub use faults::Standing;

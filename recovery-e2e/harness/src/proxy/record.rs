@@ -48,6 +48,9 @@ pub struct Record {
     pub ended_ms: Option<f64>,
     /// When the browser was seen to have gone before the end.
     pub aborted_ms: Option<f64>,
+    /// Whether its answer is an event stream, which has no end to wait for.
+    #[serde(default)]
+    pub streams: bool,
     /// The status of the answer that the browser was, or would have been, given.
     pub status: Option<u16>,
     /// How many bytes of the answer's body have passed.
@@ -83,6 +86,7 @@ impl Record {
             first_byte_ms: None,
             ended_ms: None,
             aborted_ms: None,
+            streams: false,
             status: None,
             bytes: 0,
             last_event_id: None,
@@ -105,8 +109,8 @@ impl Record {
     /// Whether it is on its way: the browser waits, nothing holds it, and its answer has not come.
     /// An event stream has no end to wait for: it is answered by its head.
     pub fn moving(&self) -> bool {
-        let answered = self.class.streams() && self.status.is_some();
-        self.in_flight() && !self.held() && !answered
+        let is_open = self.streams && self.status.is_some();
+        self.in_flight() && !self.held() && !is_open
     }
 
     /// Whether its answer passed whole.
@@ -137,7 +141,7 @@ mod tests {
             request = request.header("Last-Event-ID", header);
         }
         let (head, ()) = request.body(()).unwrap().into_parts();
-        Record::arrived(1, Class::Events, &head, 0.0)
+        Record::arrived(1, Class::EVENTS, &head, 0.0)
     }
 
     #[test]

@@ -60,8 +60,8 @@ impl RequestLog {
     ) -> (Entry, Option<Fault>) {
         let mut state = self.lock();
         let seq = state.records.len() as u64 + 1;
+        let fault = state.faults.take(&class);
         state.records.push(Record::arrived(seq, class, head, self.trace.now_ms()));
-        let fault = state.faults.take(class);
         self.publish(&state, &format!("request {seq} arrived"));
         (Entry(Arc::new(Open { request_log: Arc::clone(self), seq })), fault)
     }
@@ -173,11 +173,12 @@ impl Entry {
         });
     }
 
-    /// The head of its answer stands.
-    pub(super) fn headed(&self, status: StatusCode) {
+    /// The head of its answer has come; `streams` if it is an event stream.
+    pub(super) fn headed(&self, status: StatusCode, streams: bool) {
         self.change(&format!("answered {}", status.as_u16()), |record, now| {
             record.first_byte_ms = Some(now);
             record.status = Some(status.as_u16());
+            record.streams = streams;
         });
     }
 

@@ -17,7 +17,7 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::class::Class;
+use super::class::{Class, Route};
 use super::counters::Counters;
 use super::door::Door;
 use super::exchange;
@@ -43,6 +43,8 @@ pub struct ProxyConfig {
     pub port: u16,
     /// Where requests go; without one, connections are broken off.
     pub upstream: Option<SocketAddr>,
+    /// Which request has which class; what none of them matches is [`Class::OTHER`].
+    pub routes: &'static [Route],
     /// What the proxy answers itself.
     pub pages: Vec<LocalPage>,
     /// Where every change of a counter is noted; its clock is that of the records.
@@ -106,6 +108,7 @@ pub(super) struct Shared {
     pub(super) request_log: Arc<RequestLog>,
     pub(super) sockets: Sockets,
     pub(super) door: Door,
+    pub(super) routes: &'static [Route],
     upstream: Mutex<Option<Upstream>>,
     pages: HashMap<String, Page>,
     accept_failed: Mutex<Option<io::Error>>,
@@ -139,6 +142,7 @@ impl Proxy {
             request_log: Arc::new(RequestLog::new(log, config.trace, ending.clone())),
             sockets: Sockets::new(listener),
             door: Door::open(),
+            routes: config.routes,
             upstream: Mutex::new(config.upstream.map(|address| Upstream { address, start: 1 })),
             pages,
             accept_failed: Mutex::default(),
@@ -188,7 +192,7 @@ impl Proxy {
     pub async fn fence_arrived(&self, id: &str) -> Result<(), WaitTimeout> {
         let path = format!("/__fence/{id}");
         let marker = |record: &Record| {
-            record.class == Class::Fence && record.path == path && record.answered() && record.ok()
+            record.class == Class::FENCE && record.path == path && record.answered() && record.ok()
         };
         let trips = || self.records().iter().filter(|record| marker(record)).count();
         let mut counters = self.counters();

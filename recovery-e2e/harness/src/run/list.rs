@@ -215,7 +215,9 @@ mod tests {
         let page = std::fs::read_to_string(page).unwrap();
         let table = render(Format::Markdown, &Timings::default());
         assert!(
-            page.contains(&format!("<!-- scenarios: begin -->\n\n{table}\n<!-- scenarios: end -->")),
+            page.contains(&format!(
+                "<!-- scenarios: begin -->\n\n{table}\n<!-- scenarios: end -->"
+            )),
             "put what `cargo xtask e2e list --format markdown` prints between the two markers of docs/scenarios.md"
         );
     }

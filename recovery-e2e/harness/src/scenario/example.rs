@@ -44,11 +44,11 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
 
     stage.phase("fault");
     // Armed before its cause. A fault that never fires makes the verdict inconclusive.
-    stage.proxy.fail(Class::Send, 1, StatusCode::SERVICE_UNAVAILABLE);
+    stage.proxy.fail(Class::SEND, 1, StatusCode::SERVICE_UNAVAILABLE);
     pane.write(MESSAGE).await?;
     // No sleep: every request of the page is answered then, and a frame has passed.
     pane.quiet().await?;
-    let sends = stage.arrived(Class::Send);
+    let sends = stage.arrived(Class::SEND);
     stage.check(&ONE_SEND, sends == 1, format!("{sends} sends"))?;
     stage.screenshot("refused").await
 }

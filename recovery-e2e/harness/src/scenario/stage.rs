@@ -21,6 +21,7 @@ use crate::node::error::AppError;
 use crate::node::model::{ModelError, ModelServer, Reply, Script};
 use crate::node::pages::own_pages;
 use crate::node::process::{Node, NodeConfig};
+use crate::node::routes::ROUTES;
 use crate::node::wire::{Wire, WsId};
 use crate::os::children::Children;
 use crate::os::deaths::Deaths;
@@ -172,6 +173,7 @@ impl Stage {
                 port: config.port,
                 upstream: None,
                 pages: own_pages(),
+                routes: ROUTES,
                 trace: trace.clone(),
                 redactor: config.redactor.clone(),
                 requests_log: config.artifacts.join("requests.jsonl"),

@@ -101,8 +101,8 @@ pub async fn seeded_pane(stage: &mut Stage, further: Vec<Reply>) -> Result<Pane,
 /// # Errors
 /// A claim when the client does not refetch, or does not try again.
 pub async fn hold_retry_of_failed_rewind(stage: &Stage, pane: &Pane) -> Result<Held, StageError> {
-    stage.proxy.fail(Class::History, 1, StatusCode::INTERNAL_SERVER_ERROR);
-    let hold = stage.proxy.hold(Class::History, 1);
+    stage.proxy.fail(Class::HISTORY, 1, StatusCode::INTERNAL_SERVER_ERROR);
+    let hold = stage.proxy.hold(Class::HISTORY, 1);
     pane.click_rewind(1).await?;
     pane.claim(REFETCH_FAILED).await?;
     pane.outlast(Timing::stale_retry).await?;
@@ -139,5 +139,5 @@ pub async fn open_two_panes(stage: &mut Stage, ws: WsId) -> Result<TwoPanes, Sta
 /// Of each stream that the page has opened: whether its query had what `asked` looks for.
 pub fn each_stream_asked(stage: &Stage, asked: fn(&Record) -> bool) -> Vec<bool> {
     let records = stage.proxy.records().into_iter();
-    records.filter(|record| record.class == Class::Events).map(|record| asked(&record)).collect()
+    records.filter(|record| record.class == Class::EVENTS).map(|record| asked(&record)).collect()
 }

@@ -32,6 +32,7 @@ impl Stand {
         let proxy = Proxy::start(ProxyConfig {
             port: 0,
             upstream: None,
+            routes: &[],
             pages: vec![LocalPage {
                 path: "/empty".to_owned(),
                 content_type: "text/html".to_owned(),

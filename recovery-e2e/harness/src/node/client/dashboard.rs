@@ -135,5 +135,5 @@ impl Dashboard {
 
 fn streams(driven: &Driven) -> Vec<Record> {
     let records = driven.tab().proxy().records().into_iter();
-    records.filter(|record| record.class == Class::GlobalEvents).collect()
+    records.filter(|record| record.class == Class::GLOBAL_EVENTS).collect()
 }

@@ -171,12 +171,12 @@ impl Driven {
     /// # Errors
     /// A claim when the message does not leave the page.
     pub async fn send(&self, message: &str) -> Result<(), AppError> {
-        let sent = || self.tab.proxy().counters().borrow().of(Class::Send).ok;
+        let sent = || self.tab.proxy().counters().borrow().of(Class::SEND).ok;
         let before = sent();
         self.write(message).await?;
         let mut counters = self.tab.proxy().counters();
         let taken = async {
-            let ok = |now: &Counters| now.of(Class::Send).ok > before;
+            let ok = |now: &Counters| now.of(Class::SEND).ok > before;
             let saw = |_| WaitTimeout::need("the message is sent", "no more counters");
             counters.wait_for(ok).await.map(drop).map_err(saw)
         };

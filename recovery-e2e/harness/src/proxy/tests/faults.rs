@@ -11,7 +11,7 @@ const REDEEMED: ReceiptState = ReceiptState::Redeemed { times: 1 };
 #[tokio::test]
 async fn a_failed_request_never_reaches_the_upstream_and_the_next_one_does() {
     let stand = Stand::new().await;
-    let receipt = stand.proxy.fail(Class::History, 1, StatusCode::INTERNAL_SERVER_ERROR);
+    let receipt = stand.proxy.fail(Class::HISTORY, 1, StatusCode::INTERNAL_SERVER_ERROR);
     assert_eq!(receipt.name(), "fail history x1 with 500");
     assert_eq!(receipt.state(), ReceiptState::Armed { times: 0 });
 
@@ -26,16 +26,16 @@ async fn a_failed_request_never_reaches_the_upstream_and_the_next_one_does() {
     assert_eq!(records[0].faults, ["fail history x1 with 500"]);
     assert_eq!(records[0].forwarded_ms, None);
     assert!(records[1].faults.is_empty() && records[1].forwarded_ms.is_some());
-    let counts = stand.proxy.counters().borrow().of(Class::History);
+    let counts = stand.proxy.counters().borrow().of(Class::HISTORY);
     assert_eq!((counts.arrived, counts.answered, counts.ok, counts.failed), (2, 2, 1, 1));
 }
 
 #[tokio::test]
 async fn faults_of_a_class_fire_in_the_order_of_arming_and_other_classes_pass() {
     let stand = Stand::new().await;
-    let first = stand.proxy.fail(Class::History, 1, StatusCode::INTERNAL_SERVER_ERROR);
-    let second = stand.proxy.hold(Class::History, 1);
-    let third = stand.proxy.fail(Class::History, 1, StatusCode::SERVICE_UNAVAILABLE);
+    let first = stand.proxy.fail(Class::HISTORY, 1, StatusCode::INTERNAL_SERVER_ERROR);
+    let second = stand.proxy.hold(Class::HISTORY, 1);
+    let third = stand.proxy.fail(Class::HISTORY, 1, StatusCode::SERVICE_UNAVAILABLE);
 
     let mut rewind = stand.request(REWIND).await;
     stand.answer("", "ok").await;
@@ -60,17 +60,17 @@ async fn faults_of_a_class_fire_in_the_order_of_arming_and_other_classes_pass() 
 #[tokio::test]
 async fn a_held_request_is_counted_at_once_and_forwarded_with_its_body_when_released() {
     let stand = Stand::new().await;
-    let hold = stand.proxy.hold(Class::Rewind, 1);
+    let hold = stand.proxy.hold(Class::REWIND, 1);
     let mut browser = stand.request_with(REWIND, "content-length: 11\r\n", "{\"turns\":1}").await;
     hold.arrived().await.unwrap();
-    let counts = stand.proxy.counters().borrow().of(Class::Rewind);
+    let counts = stand.proxy.counters().borrow().of(Class::REWIND);
     assert_eq!((counts.arrived, counts.held, counts.in_flight), (1, 1, 1));
     assert_eq!(stand.proxy.records()[0].forwarded_ms, None);
 
     hold.release();
     let (mut upstream, _) = stand.forwarded().await;
     assert_eq!(upstream.read_until("}").await, "{\"turns\":1}");
-    assert_eq!(stand.proxy.counters().borrow().of(Class::Rewind).held, 0);
+    assert_eq!(stand.proxy.counters().borrow().of(Class::REWIND).held, 0);
     upstream.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").await;
     assert!(browser.rest().await.ends_with("ok"));
 }
@@ -78,16 +78,16 @@ async fn a_held_request_is_counted_at_once_and_forwarded_with_its_body_when_rele
 #[tokio::test]
 async fn a_held_request_outlives_a_browser_that_aborts() {
     let stand = Stand::new().await;
-    let hold = stand.proxy.hold(Class::Rewind, 1);
+    let hold = stand.proxy.hold(Class::REWIND, 1);
     let browser = stand.request(REWIND).await;
     hold.arrived().await.unwrap();
     drop(browser);
-    let gone = stand.until("abort", |counters| counters.of(Class::Rewind).aborted == 1).await;
-    assert_eq!((gone.of(Class::Rewind).held, gone.of(Class::Rewind).in_flight), (1, 0));
+    let gone = stand.until("abort", |counters| counters.of(Class::REWIND).aborted == 1).await;
+    assert_eq!((gone.of(Class::REWIND).held, gone.of(Class::REWIND).in_flight), (1, 0));
 
     hold.release();
     stand.answer("", "{\"status\":\"ok\"}").await;
-    stand.until("answer", |counters| counters.of(Class::Rewind).answered == 1).await;
+    stand.until("answer", |counters| counters.of(Class::REWIND).answered == 1).await;
     let (log, _) = stand.requests_log().await;
     assert_eq!(log.len(), 1);
     let at = |field: &str| log[0][field].as_f64().unwrap();
@@ -164,7 +164,7 @@ async fn an_asset_without_a_patch_passes_as_it_is() {
 #[tokio::test]
 async fn a_standing_fault_fails_every_request_of_its_class_until_it_is_lifted() {
     let stand = Stand::new().await;
-    let standing = stand.proxy.fail_until(Class::History);
+    let standing = stand.proxy.fail_until(Class::HISTORY);
     assert_eq!(standing.receipt().state(), ReceiptState::Armed { times: 0 });
     for times in 1..=3 {
         assert!(stand.request(HISTORY).await.rest().await.starts_with("HTTP/1.1 500 "));
@@ -184,7 +184,7 @@ const TOKEN: &str = r#"{"cursor":null,"handoff_token":"t1","messages":[]}"#;
 #[tokio::test]
 async fn a_tokenless_history_is_the_upstreams_answer_without_its_token() {
     let stand = Stand::new().await;
-    let receipt = stand.proxy.tokenless(1);
+    let receipt = stand.proxy.tokenless(Class::HISTORY, 1);
     let mut browser = stand.request_with(HISTORY, "accept-encoding: gzip\r\n", "").await;
     let forwarded = stand.answer("", TOKEN).await.to_lowercase();
     assert!(forwarded.contains("accept-encoding: identity"), "{forwarded}");
@@ -200,7 +200,7 @@ async fn a_tokenless_history_is_the_upstreams_answer_without_its_token() {
 #[tokio::test]
 async fn a_history_that_has_no_token_to_lose_is_a_500_and_a_broken_receipt() {
     let stand = Stand::new().await;
-    let receipt = stand.proxy.tokenless(1);
+    let receipt = stand.proxy.tokenless(Class::HISTORY, 1);
     let mut browser = stand.request(HISTORY).await;
     stand.answer("", "{}").await;
     assert!(browser.rest().await.starts_with("HTTP/1.1 500 "));

@@ -19,7 +19,7 @@ async fn a_fence_has_arrived_after_two_round_trips_of_its_id_and_not_before() {
     round_trip(&stand, "a").await;
     stand.proxy.fence_arrived("a").await.unwrap();
     assert!(stand.proxy.fence_arrived("b").now_or_never().is_none());
-    assert_eq!(stand.proxy.counters().borrow().of(Class::Fence).arrived, 3);
+    assert_eq!(stand.proxy.counters().borrow().of(Class::FENCE).arrived, 3);
 }
 
 /// The proxy's half of the promise, without the second round trip that the browser's half needs.
@@ -34,6 +34,6 @@ async fn a_request_written_before_a_marker_is_counted_when_the_marker_is_answere
         rewind.write(&format!("{REWIND} HTTP/1.1\r\nhost: me\r\n\r\n")).await;
         marker.write("GET /__fence/a HTTP/1.1\r\nhost: me\r\n\r\n").await;
         assert!(marker.head().await.starts_with("HTTP/1.1 204 "));
-        assert_eq!(stand.proxy.counters().borrow().of(Class::Rewind).arrived, round);
+        assert_eq!(stand.proxy.counters().borrow().of(Class::REWIND).arrived, round);
     }
 }

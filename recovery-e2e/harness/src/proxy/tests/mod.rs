@@ -12,6 +12,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
+use super::Class;
 use super::counters::Counters;
 use super::server::{LocalPage, Proxy, ProxyConfig};
 use crate::record::trace::Trace;
@@ -40,6 +41,7 @@ impl Stand {
         let proxy = Proxy::start(ProxyConfig {
             port: 0,
             upstream: Some(upstream.local_addr().unwrap()),
+            routes: ROUTES,
             pages: vec![LocalPage {
                 path: "/recovery".to_owned(),
                 content_type: "text/html".to_owned(),
@@ -135,4 +137,19 @@ impl Peer {
         let _ = within("close", reading, String::new).await.unwrap();
         String::from_utf8(text).unwrap()
     }
+}
+
+/// The routes of the application behind the tested proxy.
+const ROUTES: &[super::Route] = &[
+    route("/v1/api/workstreams/{id}/history", Class::HISTORY),
+    route("/v1/api/workstreams/{id}/events", Class::EVENTS),
+    route("/v1/api/events/global", Class::GLOBAL_EVENTS),
+    route("/v1/api/workstreams/{id}/rewind", Class::REWIND),
+    route("/v1/api/workstreams/{id}/send", Class::SEND),
+    route("/static/{*path}", Class::ASSET),
+    route("/", Class::PAGE),
+];
+
+const fn route(path: &'static str, class: Class) -> super::Route {
+    super::Route { methods: &[], path, class }
 }

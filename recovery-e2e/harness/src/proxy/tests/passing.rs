@@ -45,12 +45,12 @@ async fn each_event_passes_before_the_next_one_is_sent() {
         assert!(browser.read_until("\n\n").await.ends_with(&event));
         assert_eq!(stand.proxy.records()[0].last_event_id, Some(format!("a-{seq}")));
     }
-    let counts = stand.proxy.counters().borrow().of(Class::Events);
+    let counts = stand.proxy.counters().borrow().of(Class::EVENTS);
     assert_eq!((counts.ok, counts.in_flight, counts.answered), (1, 1, 0));
 
     upstream.write("0\r\n\r\n").await;
     assert!(browser.rest().await.ends_with("0\r\n\r\n"));
-    stand.until("end", |counters| counters.of(Class::Events).answered == 1).await;
+    stand.until("end", |counters| counters.of(Class::EVENTS).answered == 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -73,8 +73,8 @@ async fn an_upstream_that_dies_in_a_stream_breaks_the_browsers_connection() {
     drop(upstream);
     let seen = browser.rest().await;
     assert!(!seen.ends_with("0\r\n\r\n"), "the end looks clean: {seen}");
-    let counts = stand.until("break", |counters| counters.of(Class::Events).failed == 1).await;
-    assert_eq!((counts.of(Class::Events).aborted, counts.of(Class::Events).answered), (0, 0));
+    let counts = stand.until("break", |counters| counters.of(Class::EVENTS).failed == 1).await;
+    assert_eq!((counts.of(Class::EVENTS).aborted, counts.of(Class::EVENTS).answered), (0, 0));
     let broken = stand.proxy.records()[0].broken.clone().unwrap();
     assert!(broken.contains("in the middle of the answer"), "{broken}");
 }
@@ -118,7 +118,7 @@ async fn a_record_has_the_start_of_the_upstream_that_it_was_forwarded_to() {
         assert_eq!(stand.proxy.records().last().unwrap().upstream, Some(start));
         stand.proxy.point_at(stand.upstream.local_addr().unwrap());
     }
-    let hold = stand.proxy.hold(Class::History, 1);
+    let hold = stand.proxy.hold(Class::HISTORY, 1);
     let _held = stand.request(HISTORY).await;
     hold.arrived().await.unwrap();
     assert_eq!(stand.proxy.records().last().unwrap().upstream, None);
@@ -130,8 +130,8 @@ async fn a_browser_that_leaves_a_stream_ends_its_upstream_connection() {
     let (browser, mut upstream) = open_stream(&stand).await;
     drop(browser);
     assert_eq!(upstream.rest().await, "");
-    let counts = stand.until("abort", |counters| counters.of(Class::Events).aborted == 1).await;
-    assert_eq!(counts.of(Class::Events).in_flight, 0);
+    let counts = stand.until("abort", |counters| counters.of(Class::EVENTS).aborted == 1).await;
+    assert_eq!(counts.of(Class::EVENTS).in_flight, 0);
 }
 
 #[tokio::test]
@@ -141,8 +141,8 @@ async fn a_browser_that_leaves_before_the_answer_ends_its_upstream_connection() 
     let (mut upstream, _) = stand.forwarded().await;
     drop(browser);
     assert_eq!(upstream.rest().await, "");
-    let counts = stand.until("abort", |counters| counters.of(Class::History).aborted == 1).await;
-    assert_eq!(counts.of(Class::History).answered, 0);
+    let counts = stand.until("abort", |counters| counters.of(Class::HISTORY).aborted == 1).await;
+    assert_eq!(counts.of(Class::HISTORY).answered, 0);
 }
 
 #[tokio::test]
@@ -202,7 +202,7 @@ async fn a_local_page_is_answered_by_the_front_whatever_its_query() {
     let page = stand.request("GET /recovery?ws_id=w1").await.rest().await;
     assert!(page.contains("content-type: text/html\r\n"), "{page}");
     assert!(page.ends_with("\r\n\r\n<title>mine</title>"), "{page}");
-    assert_eq!(stand.proxy.records()[0].class, Class::Page);
+    assert_eq!(stand.proxy.records()[0].class, Class::PAGE);
 }
 
 #[tokio::test]
@@ -230,10 +230,10 @@ async fn no_secret_of_a_request_is_ever_written() {
 #[tokio::test]
 async fn a_request_that_is_open_at_the_end_is_in_the_log_and_not_blamed_on_the_browser() {
     let stand = Stand::new().await;
-    let _hold = stand.proxy.hold(Class::History, 1);
+    let _hold = stand.proxy.hold(Class::HISTORY, 1);
     let (_browser, _upstream) = open_stream(&stand).await;
     let _held = stand.request(HISTORY).await;
-    stand.until("hold", |counters| counters.of(Class::History).held == 1).await;
+    stand.until("hold", |counters| counters.of(Class::HISTORY).held == 1).await;
     let (log, _) = stand.requests_log().await;
     assert_eq!(log.len(), 2);
     for line in log {
@@ -273,7 +273,7 @@ async fn a_severed_stream_breaks_on_both_sides_and_the_next_one_stays_open() {
     let (mut browser, mut upstream) = open_stream(&stand).await;
     upstream.write(&chunk("data: 1\n\n")).await;
     browser.read_until("data: 1\n\n\r\n").await;
-    let receipt = stand.proxy.sever(Class::Events);
+    let receipt = stand.proxy.sever(Class::EVENTS);
     let seen = browser.rest().await;
     assert!(!seen.ends_with("0\r\n\r\n"), "the end looks clean: {seen}");
     assert_eq!(upstream.rest().await, "");
@@ -291,9 +291,9 @@ async fn a_severed_stream_breaks_on_both_sides_and_the_next_one_stays_open() {
 #[tokio::test]
 async fn severing_the_streams_of_another_class_or_none_at_all_redeems_nothing() {
     let stand = Stand::new().await;
-    let early = stand.proxy.sever(Class::Events);
+    let early = stand.proxy.sever(Class::EVENTS);
     let (mut browser, mut upstream) = open_stream(&stand).await;
-    let other = stand.proxy.sever(Class::GlobalEvents);
+    let other = stand.proxy.sever(Class::GLOBAL_EVENTS);
     upstream.write(&chunk("data: 1\n\n")).await;
     browser.read_until("data: 1\n\n\r\n").await;
     for receipt in [early, other] {

@@ -109,16 +109,16 @@ fn a_page_tells_the_run_and_each_case_with_its_timeline() {
     mixed.cases[2].result.artifacts.clear();
     mixed.finished = None;
     let requests = [
-        request(1, Class::Asset, 100.0, json!({})),
+        request(1, Class::ASSET, 100.0, json!({})),
         request(
             2,
-            Class::History,
+            Class::HISTORY,
             200.0,
             json!({"faults": ["fail history x1 with 500"], "status": 500}),
         ),
         request(
             3,
-            Class::History,
+            Class::HISTORY,
             300.0,
             json!({
                 "faults": ["hold history x1"], "held_ms": 301.0, "forwarded_ms": 400.0,
@@ -220,7 +220,7 @@ fn a_trace_that_is_missing_cut_or_unreadable_is_told_in_its_place() {
         let read = xml(&page);
         with_class(&read, "note").into_iter().map(content).collect::<Vec<_>>().join("\n")
     };
-    let whole = request(1, Class::History, 1.0, json!({}));
+    let whole = request(1, Class::HISTORY, 1.0, json!({}));
     let (_dir, out) = out_folder(&run, &format!("{whole}{{\"seq\":2}}\n{{\"se"), "");
     let (folder, file) = (out.join("scenarios/a"), out.join("scenarios/a/requests.jsonl"));
     let told = notes(&out);
@@ -249,7 +249,7 @@ fn a_trace_that_is_missing_cut_or_unreadable_is_told_in_its_place() {
 #[test]
 fn a_request_that_was_open_when_the_run_was_killed_is_drawn_from_the_counters() {
     let run = summary(&[("a", None, Outcome::Interrupted, None)]);
-    let closed = request(1, Class::History, 10.0, json!({}));
+    let closed = request(1, Class::HISTORY, 10.0, json!({}));
     let counters = [
         change(10.0, "request 1 arrived", "history.arrived", 1),
         change(90.0, "request 2 arrived", "events.arrived", 1),
@@ -265,7 +265,7 @@ fn a_trace_that_lies_elsewhere_is_not_read() {
     let summary = summary(&[("a", None, Outcome::Failed, None)]);
     let elsewhere = out.join("elsewhere");
     fs::create_dir_all(elsewhere.join("scenarios/a")).unwrap();
-    let request = request(1, Class::History, 1.0, serde_json::json!({}));
+    let request = request(1, Class::HISTORY, 1.0, serde_json::json!({}));
     fs::write(elsewhere.join("scenarios/a/requests.jsonl"), format!("{request}\n")).unwrap();
     let run = out.join("run");
     fs::create_dir(&run).unwrap();
@@ -289,7 +289,7 @@ fn a_page_is_bounded_and_says_what_it_left_out() {
         ids.iter().map(|id| (id.as_str(), None, Outcome::Error, Some("x"))).collect();
     let run = summary(&ends);
     let requests: String =
-        (1..=500_u32).map(|n| request(n.into(), Class::History, n.into(), json!({}))).collect();
+        (1..=500_u32).map(|n| request(n.into(), Class::HISTORY, n.into(), json!({}))).collect();
     let (_dir, out) = out_folder(&run, &requests, "");
     let bounds = Bounds { read: 10 * requests.len() as u64, details: 300_000 };
     let begin = Instant::now();

@@ -90,7 +90,7 @@ pub struct Request {
 #[derive(Debug, Default)]
 pub struct Counters {
     /// The last and the largest value of each counter of each class.
-    pub values: BTreeMap<(usize, String), Value>,
+    pub values: BTreeMap<(Class, String), Value>,
     /// When each phase was first seen.
     pub phases: Vec<(String, f64)>,
     /// When the last change was.
@@ -201,7 +201,7 @@ impl Requests {
 impl Request {
     /// Whether there is anything to tell of it: files and pages are served by the dozen.
     fn is_told(&self) -> bool {
-        let is_served = matches!(self.class, Class::Asset | Class::Page | Class::Other);
+        let is_served = [Class::ASSET, Class::PAGE, Class::OTHER].contains(&self.class);
         let is_plain = |record: &Record| record.faults.is_empty() && !record.failed();
         !(is_served && self.record.as_ref().is_some_and(is_plain))
     }
@@ -209,7 +209,7 @@ impl Request {
 
 impl From<Record> for Request {
     fn from(record: Record) -> Self {
-        let Record { seq, class, arrived_ms, .. } = record;
+        let (seq, class, arrived_ms) = (record.seq, record.class, record.arrived_ms);
         Self { seq, class, arrived_ms, record: Some(record) }
     }
 }
@@ -224,16 +224,14 @@ impl Counters {
                 counters.phases.push((phase, t_ms));
             }
             let Some((class, field)) = counter.split_once('.') else { continue };
-            let Some(class) = Class::ALL.into_iter().find(|known| known.name() == class) else {
-                continue;
-            };
+            let class = Class::from(class.to_owned());
             let seq = cause.strip_prefix("request ").and_then(|rest| rest.strip_suffix(" arrived"));
             if let Some(Ok(seq)) = seq.map(str::parse)
                 && field == "arrived"
             {
                 counters.arrivals.push((seq, class, t_ms));
             }
-            let kept = counters.values.entry((class as usize, field.to_owned())).or_default();
+            let kept = counters.values.entry((class, field.to_owned())).or_default();
             *kept = Value { last: value, most: kept.most.max(value) };
         }
         counters

@@ -14,9 +14,9 @@ pub const SCENARIO: Scenario = Scenario {
     fields: &[
         field("heal", 1, Read::Holds(HEALED), "one row is left, and the pane is current"),
         field("mid", 1, Read::Holds(STANDING), "rows and call were painted when the snapshot came"),
-        field("sse", 0, Read::Since(Class::Events), "streams opened since the failures"),
-        field("hist", 2, Read::Since(Class::History), "histories fetched since the failures"),
-        field("posts", 2, Read::Arrived(Class::Rewind), "rewinds in all"),
+        field("sse", 0, Read::Since(Class::EVENTS), "streams opened since the failures"),
+        field("hist", 2, Read::Since(Class::HISTORY), "histories fetched since the failures"),
+        field("posts", 2, Read::Arrived(Class::REWIND), "rewinds in all"),
         field("rows", 0, Read::Page(Quantity::Rows), "user rows after the last rewind"),
     ],
     ready_shows: &[Show::Field("heal"), Show::Field("mid"), Show::Field("sse")],
@@ -46,7 +46,7 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
 
     stage.phase("midturn");
     stage.mark();
-    let refetch = stage.proxy.hold(Class::History, 1);
+    let refetch = stage.proxy.hold(Class::HISTORY, 1);
     idle_edge(stage, &pane).await?;
     let refetch = pane.arrival(refetch).await?;
     stage.control.emit_tool_pending(pane.ws(), CALL).await?;

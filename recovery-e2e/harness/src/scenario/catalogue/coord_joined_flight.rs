@@ -11,7 +11,7 @@ pub const SCENARIO: Scenario = Scenario {
     proves: "a refetch after a rewind never shares the answer of a read from before it",
     code: "COORDJOINEDFLIGHT",
     fields: &[
-        field("posts", 1, Read::Arrived(Class::Rewind), "rewinds that left the page"),
+        field("posts", 1, Read::Arrived(Class::REWIND), "rewinds that left the page"),
         field("loads", 2, Read::InStory(0), "reads of the rows, the other reader's among them"),
         field("rows", 1, Read::Page(Quantity::Rows), "user rows after the refetch"),
     ],

@@ -11,8 +11,8 @@ pub const SCENARIO: Scenario = Scenario {
     proves: "a call that a crash has left open is shown as running, and a rewind takes it away",
     code: "COORDORPHANREWIND",
     fields: &[
-        field("posts", 1, Read::Arrived(Class::Rewind), "rewinds that left the page"),
-        field("hist", 1, Read::Since(Class::History), "histories that the rewind fetched"),
+        field("posts", 1, Read::Arrived(Class::REWIND), "rewinds that left the page"),
+        field("hist", 1, Read::Since(Class::HISTORY), "histories that the rewind fetched"),
         field("rows", 1, Read::Page(Quantity::Rows), "user rows after the rewind"),
         field("orphan", 0, Read::Page(Quantity::Running), "batches still shown as running"),
     ],
@@ -43,7 +43,7 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     pane.reload().await?;
     pane.freeze().await?;
     let mut histories = stage.proxy.records().into_iter();
-    let by = histories.rfind(|record| record.class == Class::History).and_then(|it| it.upstream);
+    let by = histories.rfind(|record| record.class == Class::HISTORY).and_then(|it| it.upstream);
     stage.check(&ANOTHER_PROCESS, by == Some(2), format!("start {by:?} of the node"))?;
     let (seen, running) = (pane.look().await?, pane.measure(Quantity::Running).await?);
     let shown = running == 1 && seen.rows == 1 && !seen.busy;

@@ -10,9 +10,9 @@ pub const SCENARIO: Scenario = Scenario {
     proves: "a load that ends after its pane was destroyed opens no stream",
     code: "DESTROYINVAL",
     fields: &[
-        field("sse", 0, Read::Arrived(Class::Events), "streams that the end of the load opened"),
+        field("sse", 0, Read::Arrived(Class::EVENTS), "streams that the end of the load opened"),
         field("detached", 1, Read::Holds(Condition::Not(Flag::Attached)), "the pane left the page"),
-        field("vis", 0, Read::Since(Class::Events), "streams that hiding and showing opened"),
+        field("vis", 0, Read::Since(Class::EVENTS), "streams that hiding and showing opened"),
     ],
     ready_shows: &[Show::Field("sse"), Show::Field("vis")],
     rests_on: &[NO_STREAM],
@@ -35,10 +35,10 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     let ws = seed_three_turns(stage, stage.name(), vec![]).await?;
 
     stage.phase("fault");
-    let load = stage.proxy.hold(Class::History, 1);
+    let load = stage.proxy.hold(Class::HISTORY, 1);
     let pane = stage.open_pane(ws).await?;
     let load = pane.arrival(load).await?;
-    let opened = stage.arrived(Class::Events);
+    let opened = stage.arrived(Class::EVENTS);
     stage.check(&NO_STREAM, opened == 0, opened)?;
     stage.screenshot("first-paint").await?;
     pane.call("destroy").await?;

@@ -72,8 +72,8 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     stage.restart().await?;
 
     stage.phase("fault");
-    stage.proxy.fail(Class::History, 1, StatusCode::INTERNAL_SERVER_ERROR);
-    let next = stage.proxy.hold(Class::History, 1);
+    stage.proxy.fail(Class::HISTORY, 1, StatusCode::INTERNAL_SERVER_ERROR);
+    let next = stage.proxy.hold(Class::HISTORY, 1);
     pane.show().await?;
     // The turn was under way when the page was hidden, and is over: the first reload comes with
     // that edge. It fails, and the connection after it is truncated once more.

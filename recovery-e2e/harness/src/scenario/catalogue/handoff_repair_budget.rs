@@ -12,7 +12,7 @@ pub const INTERACTIVE: Scenario = Scenario {
              rendered, and ends with its pane",
     code: "HANDOFF",
     fields: &[
-        field("auto", 4, Read::Since(Class::History), "attempts that the pane made by itself"),
+        field("auto", 4, Read::Since(Class::HISTORY), "attempts that the pane made by itself"),
         field("manual", 1, Read::InStory(0), "attempts that a click of the person led to"),
         field(
             "downgrade",
@@ -115,13 +115,13 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     let pane = open_pane(stage, ws, 1).await?;
 
     stage.phase("budget");
-    let failing = stage.proxy.fail_until(Class::History);
+    let failing = stage.proxy.fail_until(Class::HISTORY);
     stage.mark();
     resync(stage, &pane).await?;
     pane.outlast(Timing::repair_budget).await?;
     pane.outlast(Timing::after_repair_budget).await?;
     stage.read(&["auto"]).await?;
-    let auto = stage.since_mark(Class::History);
+    let auto = stage.since_mark(Class::HISTORY);
     let asks = pane.holds(Condition::Is(Flag::Asks)).await?;
     stage.check(&ASKED, asks, format!("{auto} attempts"))?;
     stage.screenshot("fault").await?;
@@ -130,14 +130,14 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     pane.click_retry().await?;
     pane.quiet().await?;
     pane.outlast(Timing::after_manual_repair).await?;
-    stage.saw("manual", stage.since_mark(Class::History) - auto)?;
+    stage.saw("manual", stage.since_mark(Class::HISTORY) - auto)?;
     let (rows, opened) = (pane.measure(Quantity::Rows).await?, proofs_since_mark(stage));
     let saw = format!("{rows} rows, {} streams", opened.len());
     stage.check(&NO_STREAM, rows == 1 && opened.is_empty(), saw)?;
 
     stage.phase("downgrade");
     failing.lift();
-    stage.proxy.tokenless(1);
+    stage.proxy.tokenless(Class::HISTORY, 1);
     pane.click_retry().await?;
     pane.quiet().await?;
     if !healed(stage, &pane, "downgrade", false).await? {
@@ -156,7 +156,7 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     pane.claim(Condition::frames("replay_complete", 3)).await?;
 
     stage.phase("teardown");
-    let attempt = stage.proxy.hold(Class::History, 1);
+    let attempt = stage.proxy.hold(Class::HISTORY, 1);
     resync(stage, &pane).await?;
     let attempt = pane.arrival(attempt).await?;
     stage.mark();
@@ -165,7 +165,7 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     attempt.answered().await?;
     pane.quiet().await?;
     pane.outlast(Timing::after_first_repair).await?;
-    stage.saw("teardown", stage.since_mark(Class::Events) + stage.since_mark(Class::History))
+    stage.saw("teardown", stage.since_mark(Class::EVENTS) + stage.since_mark(Class::HISTORY))
 }
 
 /// Whether a repair has healed by one stream, with a proof or without one; kept as a field.
@@ -192,9 +192,9 @@ async fn resync(stage: &Stage, pane: &Pane) -> Result<(), StageError> {
 
 /// Of each stream since the last mark: whether it carried a proof.
 fn proofs_since_mark(stage: &Stage) -> Vec<bool> {
-    let before = stage.arrived(Class::Events) - stage.since_mark(Class::Events);
+    let before = stage.arrived(Class::EVENTS) - stage.since_mark(Class::EVENTS);
     let records = stage.proxy.records().into_iter();
-    let streams = records.filter(|record| record.class == Class::Events);
+    let streams = records.filter(|record| record.class == Class::EVENTS);
     let late = streams.zip(1..).filter(|(_, number)| *number > before);
     late.map(|(record, _)| record.handoff_token).collect()
 }

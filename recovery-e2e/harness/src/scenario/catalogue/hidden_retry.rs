@@ -10,10 +10,10 @@ pub const INTERACTIVE: Scenario = Scenario {
     proves: "a retry that falls due without a transport fetches nothing, and showing heals",
     code: "HIDDENRETRY",
     fields: &[
-        field("hidden", 0, Read::Since(Class::History), "histories fetched while hidden"),
+        field("hidden", 0, Read::Since(Class::HISTORY), "histories fetched while hidden"),
         field("heal", 1, Read::Holds(HEALED), "one row is left, and the pane is current"),
-        field("sse", 1, Read::Since(Class::Events), "streams that showing opened"),
-        field("posts", 2, Read::Arrived(Class::Rewind), "rewinds in all"),
+        field("sse", 1, Read::Since(Class::EVENTS), "streams that showing opened"),
+        field("posts", 2, Read::Arrived(Class::REWIND), "rewinds in all"),
         field("rows", 0, Read::Page(Quantity::Rows), "user rows after the last rewind"),
     ],
     ready_shows: &[Show::Field("hidden"), Show::Field("heal")],
@@ -53,7 +53,7 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     let pane = seeded_pane(stage, vec![]).await?;
 
     stage.phase("fault");
-    stage.proxy.fail(Class::History, 1, StatusCode::INTERNAL_SERVER_ERROR);
+    stage.proxy.fail(Class::HISTORY, 1, StatusCode::INTERNAL_SERVER_ERROR);
     pane.click_rewind(1).await?;
     pane.claim(REFETCH_FAILED).await?;
     let before = pane.hide().await?;

@@ -35,7 +35,7 @@ pub const COORDINATOR: Scenario = Scenario {
 const ROWS: Field = field("rows", 1, Read::Page(Quantity::ToolsOnTop), "rows of the one call");
 const BUSY: Field = field("busy", 0, Read::Holds(Condition::Is(Flag::Busy)), "the turn still runs");
 const REOPENED: Field =
-    field("reopened", 1, Read::AnySince(Class::Events), "a stream was opened after the restart");
+    field("reopened", 1, Read::AnySince(Class::EVENTS), "a stream was opened after the restart");
 const DISC: Field =
     field("disc", 0, Read::Holds(Condition::Not(Flag::Open)), "the pane is disconnected");
 const HEALED: Field = field(
@@ -120,7 +120,7 @@ pub(super) async fn begin(stage: &mut Stage) -> Result<(Pane, Turn), StageError>
 }
 
 fn streams(stage: &Stage) -> impl Iterator<Item = Record> {
-    stage.proxy.records().into_iter().filter(|record| record.class == Class::Events)
+    stage.proxy.records().into_iter().filter(|record| record.class == Class::EVENTS)
 }
 
 fn newest_stream(stage: &Stage) -> Option<Record> {
@@ -129,6 +129,6 @@ fn newest_stream(stage: &Stage) -> Option<Record> {
 
 /// The first stream that was opened since the last mark.
 fn first_since_mark(stage: &Stage) -> Option<Record> {
-    let before = stage.arrived(Class::Events) - stage.since_mark(Class::Events);
+    let before = stage.arrived(Class::EVENTS) - stage.since_mark(Class::EVENTS);
     streams(stage).nth(usize::try_from(before).ok()?)
 }

@@ -10,9 +10,9 @@ pub const INTERACTIVE: Scenario = Scenario {
     proves: "a failed refetch leaves the rows and their gate shut until a retry heals both",
     code: "REWINDFAIL",
     fields: &[
-        field("closed", 1, Read::Arrived(Class::Rewind), "rewinds before the heal"),
+        field("closed", 1, Read::Arrived(Class::REWIND), "rewinds before the heal"),
         field("heal", 1, Read::Holds(HEALED), "the retry left one row, and the pane is current"),
-        field("posts", 2, Read::Arrived(Class::Rewind), "rewinds in all"),
+        field("posts", 2, Read::Arrived(Class::REWIND), "rewinds in all"),
         field("rows", 0, Read::Page(Quantity::Rows), "user rows after the last rewind"),
     ],
     ready_shows: &[Show::Field("posts"), Show::Field("heal")],
@@ -58,9 +58,9 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     let pane = seeded_pane(stage, vec![]).await?;
 
     stage.phase("fault");
-    stage.proxy.fail(Class::History, 1, StatusCode::INTERNAL_SERVER_ERROR);
+    stage.proxy.fail(Class::HISTORY, 1, StatusCode::INTERNAL_SERVER_ERROR);
     // The next fetch of the history, whatever causes it: the retry, if all is well.
-    let next = stage.proxy.hold(Class::History, 1);
+    let next = stage.proxy.hold(Class::HISTORY, 1);
     pane.click_rewind(1).await?;
     let seen = pane.click_rewind_when(REFETCH_FAILED, 0).await?;
     pane.fence().await?;

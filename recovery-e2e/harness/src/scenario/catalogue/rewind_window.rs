@@ -10,7 +10,7 @@ pub const INTERACTIVE: Scenario = Scenario {
     proves: "a rewind clicked while the transcript is being refetched never reaches the node",
     code: "REWINDWIN",
     fields: &[
-        field("posts", 1, Read::Arrived(Class::Rewind), "rewinds that left the page"),
+        field("posts", 1, Read::Arrived(Class::REWIND), "rewinds that left the page"),
         field("rows", 1, Read::Page(Quantity::Rows), "user rows after the heal"),
     ],
     ready_shows: &[Show::Field("posts")],
@@ -45,7 +45,7 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     let pane = seeded_pane(stage, vec![]).await?;
 
     stage.phase("fault");
-    let refetch = stage.proxy.hold(Class::History, 1);
+    let refetch = stage.proxy.hold(Class::HISTORY, 1);
     pane.click_rewind(1).await?;
     let refetch = pane.arrival(refetch).await?;
     let seen = pane.click_rewind(0).await?;

@@ -67,7 +67,7 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
 
     stage.phase("given up");
     dashboard.set_hidden(true).await?;
-    stage.proxy.fail(Class::GlobalEvents, 1, StatusCode::SERVICE_UNAVAILABLE);
+    stage.proxy.fail(Class::GLOBAL_EVENTS, 1, StatusCode::SERVICE_UNAVAILABLE);
     stage.stop_node().await?;
     dashboard.given_up().await?;
     stage.start_node().await?;

@@ -73,8 +73,8 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     stage.screenshot("healed").await?;
 
     stage.phase("page's own redial");
-    stage.proxy.fail(Class::GlobalEvents, 1, StatusCode::SERVICE_UNAVAILABLE);
-    stage.proxy.sever(Class::GlobalEvents);
+    stage.proxy.fail(Class::GLOBAL_EVENTS, 1, StatusCode::SERVICE_UNAVAILABLE);
+    stage.proxy.sever(Class::GLOBAL_EVENTS);
     dashboard.given_up().await?;
     dashboard.focus().await?;
     Ok(dashboard.caught_up(3).await?)

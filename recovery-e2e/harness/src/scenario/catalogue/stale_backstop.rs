@@ -12,10 +12,10 @@ pub const INTERACTIVE: Scenario = Scenario {
     code: "STALEBACKSTOP",
     fields: &[
         field("heal", 1, Read::Holds(HEALED), "one row is left, and the pane is current"),
-        field("sse", 0, Read::Since(Class::Events), "streams that the idle edge opened"),
-        field("hist", 1, Read::Since(Class::History), "histories that it fetched"),
-        field("gated", 1, Read::Arrived(Class::Rewind), "rewinds before it"),
-        field("posts", 2, Read::Arrived(Class::Rewind), "rewinds in all"),
+        field("sse", 0, Read::Since(Class::EVENTS), "streams that the idle edge opened"),
+        field("hist", 1, Read::Since(Class::HISTORY), "histories that it fetched"),
+        field("gated", 1, Read::Arrived(Class::REWIND), "rewinds before it"),
+        field("posts", 2, Read::Arrived(Class::REWIND), "rewinds in all"),
         field("rows", 0, Read::Page(Quantity::Rows), "user rows after the last rewind"),
     ],
     ready_shows: &[Show::Field("heal"), Show::Field("sse")],
@@ -83,11 +83,11 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
 pub(super) async fn fail_twice(stage: &mut Stage, pane: &Pane) -> Result<(), StageError> {
     stage.phase("fault");
     stage.mark();
-    stage.proxy.fail(Class::History, 2, StatusCode::INTERNAL_SERVER_ERROR);
+    stage.proxy.fail(Class::HISTORY, 2, StatusCode::INTERNAL_SERVER_ERROR);
     pane.click_rewind(1).await?;
     pane.claim(REFETCH_FAILED).await?;
     pane.outlast(Timing::stale_retry).await?;
-    let (seen, fetches) = (pane.look().await?, stage.since_mark(Class::History));
+    let (seen, fetches) = (pane.look().await?, stage.since_mark(Class::HISTORY));
     let failed = seen.rows == 3 && seen.stale && fetches == 2;
     stage.check(&BOTH_FAILED, failed, format!("{seen}, {fetches} fetches"))?;
     stage.screenshot("fault").await

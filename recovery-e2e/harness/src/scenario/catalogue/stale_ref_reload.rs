@@ -74,15 +74,15 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     end_of_turn(&mut events).await?;
 
     stage.phase("reload and second turn");
-    let loaded = stage.proxy.counters().borrow().of(Class::History).ok;
+    let loaded = stage.proxy.counters().borrow().of(Class::HISTORY).ok;
     // Nothing may rebuild the rows, which would hide where the next text goes.
-    let failing = stage.proxy.fail_until(Class::History);
+    let failing = stage.proxy.fail_until(Class::HISTORY);
     pane.call("connect").await?;
     pane.claim(Condition::Is(Flag::Open)).await?;
     pane.send("And if it blows?").await?;
     pane.claim(Condition::painted(SECOND)).await?;
     stage.read(&["present", "fresh", "unchanged"]).await?;
-    let since = stage.proxy.counters().borrow().of(Class::History).ok - loaded;
+    let since = stage.proxy.counters().borrow().of(Class::HISTORY).ok - loaded;
     stage.check(&NO_RELOAD, since == 0, format!("{since} answered"))?;
     failing.lift();
     Ok(())

@@ -32,8 +32,8 @@ pub const SCENARIO: Scenario = Scenario {
             "a result is not in the row \
              of its call",
         ),
-        field("history", 0, Read::Since(Class::History), "histories fetched since the first turn"),
-        field("redial", 0, Read::Since(Class::Events), "streams opened since the first turn"),
+        field("history", 0, Read::Since(Class::HISTORY), "histories fetched since the first turn"),
+        field("redial", 0, Read::Since(Class::EVENTS), "streams opened since the first turn"),
     ],
     ready_shows: &[
         Show::Field("panes"),

@@ -27,8 +27,8 @@ pub const SCENARIO: Scenario = Scenario {
             "events of it, on the stream \
              that brought most of them",
         ),
-        field("history", 0, Read::Since(Class::History), "histories fetched since the message"),
-        field("redial", 0, Read::Since(Class::Events), "streams opened since the message"),
+        field("history", 0, Read::Since(Class::HISTORY), "histories fetched since the message"),
+        field("redial", 0, Read::Since(Class::EVENTS), "streams opened since the message"),
     ],
     ready_shows: &[
         Show::Field("panes"),
@@ -68,7 +68,7 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     stage.phase("bubble");
     stage.mark();
     let mut events = stage.wire.follow(both.ws()).await?;
-    let send = stage.proxy.hold(Class::Send, 1);
+    let send = stage.proxy.hold(Class::SEND, 1);
     both.write(MESSAGE).await?;
     let send = both.arrival(send).await?;
     let [origin, peer] = both.look().await?;

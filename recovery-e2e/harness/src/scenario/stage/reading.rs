@@ -9,7 +9,7 @@ use crate::scenario::{Field, Read};
 impl Stage {
     /// From here on, what a field counts since the last mark begins anew.
     pub fn mark(&mut self) {
-        self.mark = *self.proxy.counters().borrow();
+        self.mark = self.counters();
     }
 
     /// How many requests of `class` have reached the proxy since the last mark.
@@ -23,7 +23,7 @@ impl Stage {
     }
 
     fn counters(&self) -> Counters {
-        *self.proxy.counters().borrow()
+        self.proxy.counters().borrow().clone()
     }
 
     /// Reads these fields now: the moment that counts for them.

@@ -1,5 +1,7 @@
 //! What the counters came to.
 
+use std::collections::BTreeSet;
+
 use super::super::markup::Markup;
 use super::super::traces::Counters;
 use crate::proxy::Class;
@@ -33,7 +35,8 @@ pub fn add(page: &mut Markup, counters: &Counters) {
                     });
                 });
                 table.element("tbody", &[], |body| {
-                    for class in Class::ALL {
+                    let classes = counters.values.keys().map(|(class, _)| class);
+                    for class in classes.collect::<BTreeSet<_>>() {
                         row(body, class, counters);
                     }
                 });
@@ -42,8 +45,8 @@ pub fn add(page: &mut Markup, counters: &Counters) {
     });
 }
 
-fn row(body: &mut Markup, class: Class, counters: &Counters) {
-    let value = |counter: &str| counters.values.get(&(class as usize, counter.to_owned()));
+fn row(body: &mut Markup, class: &Class, counters: &Counters) {
+    let value = |counter: &str| counters.values.get(&(*class, counter.to_owned()));
     if value("arrived").is_none() {
         return;
     }

@@ -3,6 +3,8 @@
 //! Across, all is in percent of the whole time, so that the drawing fits any width; down, it is in
 //! pixels.
 
+use std::collections::BTreeSet;
+
 use crate::proxy::{Class, Record};
 use crate::record::journal::Phase;
 
@@ -105,9 +107,10 @@ pub fn lay_out(trace: &Trace, requests: &Requests, phases: &[Phase]) -> Lanes {
     };
     let told = phases.last().map_or(0.0, |(_, begin)| *begin);
     let scale = Scale { whole: last.max(told).max(1.0) * 1.01 };
-    let lanes = Class::ALL.into_iter().filter_map(|class| {
-        let of_class = requests.told.iter().filter(|request| request.class == class);
-        lane(class, of_class, &scale)
+    let classes: BTreeSet<&Class> = requests.told.iter().map(|request| &request.class).collect();
+    let lanes = classes.into_iter().map(|class| {
+        let of_class = requests.told.iter().filter(|request| request.class == *class);
+        lane(*class, of_class, &scale)
     });
     Lanes { lanes: lanes.collect(), phases: spans(&phases, &scale), ticks: ticks(&scale) }
 }
@@ -151,11 +154,7 @@ fn ticks(scale: &Scale) -> Vec<(f64, f64)> {
     ticks.take_while(|ms| *ms <= scale.whole).map(|ms| (scale.at(ms), ms)).collect()
 }
 
-fn lane<'a>(
-    class: Class,
-    requests: impl Iterator<Item = &'a Request>,
-    scale: &Scale,
-) -> Option<Lane> {
+fn lane<'a>(class: Class, requests: impl Iterator<Item = &'a Request>, scale: &Scale) -> Lane {
     // Where each row is free again.
     let mut rows: Vec<f64> = Vec::new();
     let mut bars: Vec<Bar> = Vec::new();
@@ -175,7 +174,7 @@ fn lane<'a>(
         }
         bars.push(bar);
     }
-    (!bars.is_empty()).then_some(Lane { class, rows: rows.len(), bars })
+    Lane { class, rows: rows.len(), bars }
 }
 
 fn bar(request: &Request, scale: &Scale) -> Bar {
@@ -257,7 +256,7 @@ pub fn how_it_ended(request: &Request) -> End {
 
 /// What stands beside its bar. A fence is a mark in time, and says nothing when it is answered.
 fn label(request: &Request) -> Option<String> {
-    if request.class == Class::Fence && how_it_ended(request) == End::Answered {
+    if request.class == Class::FENCE && how_it_ended(request) == End::Answered {
         return None;
     }
     Some(fate(request))
