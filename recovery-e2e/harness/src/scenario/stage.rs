@@ -147,7 +147,7 @@ impl Stage {
     pub async fn set(config: StageConfig<'_>) -> Result<Stage, StageError> {
         let begin = Instant::now();
         let trace =
-            Trace::create(&config.artifacts.join("counters.jsonl"), config.redactor.clone())?;
+            Trace::create(&config.artifacts.join("requests.jsonl"), config.redactor.clone())?;
         trace.phase("set");
         let model = ModelServer::start().await?;
         let proxy = Proxy::start(ProxyConfig {
@@ -156,8 +156,6 @@ impl Stage {
             routes: crate::node::routes::ROUTES,
             pages: crate::node::pages::own_pages(),
             trace: trace.clone(),
-            redactor: config.redactor.clone(),
-            requests_log: config.artifacts.join("requests.jsonl"),
         })
         .await?;
         let node_log = config.artifacts.join("node.log");

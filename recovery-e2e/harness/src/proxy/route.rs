@@ -1,56 +1,8 @@
-//! What kind of request it is, by a table of routes.
-
-use std::borrow::Cow;
-use std::fmt;
+//! Which request has which class, by a table of routes.
 
 use hyper::Method;
-use serde::{Deserialize, Serialize};
 
-/// A kind of request, by its name; counters are kept and faults are armed per class.
-///
-/// The proxy has three of its own. Those of an application are constants beside its [`Route`]s.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Class(Cow<'static, str>);
-
-impl Class {
-    /// A marker that the page sends after what it marks.
-    pub const FENCE: Class = Class::new("fence");
-    /// A document, of the application or of the proxy itself.
-    pub const PAGE: Class = Class::new("page");
-    /// Everything that no route matches.
-    pub const OTHER: Class = Class::new("other");
-
-    /// The class with this name.
-    pub const fn new(name: &'static str) -> Class {
-        Class(Cow::Borrowed(name))
-    }
-
-    /// The class of a request, by its method and its path (without the query): that of the first
-    /// of `routes` that matches, after the proxy's own.
-    pub fn of(routes: &[Route], method: &Method, path: &str) -> Class {
-        let mut all = [&FENCE].into_iter().chain(routes);
-        let route = all.find(|route| route.matches(method, path));
-        route.map_or(Class::OTHER, |route| route.class.clone())
-    }
-
-    /// The name in traces and receipts.
-    pub fn name(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<String> for Class {
-    fn from(name: String) -> Class {
-        Class(Cow::Owned(name))
-    }
-}
-
-impl fmt::Display for Class {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+use crate::record::class::Class;
 
 /// One row of the table that says which request has which class.
 #[derive(Clone, Debug)]
@@ -66,6 +18,16 @@ pub struct Route {
 
 /// The proxy's own route.
 static FENCE: Route = Route { methods: &[], path: "/__fence/{id}", class: Class::FENCE };
+
+impl Class {
+    /// The class of a request, by its method and its path (without the query): that of the first
+    /// of `routes` that matches, after the proxy's own.
+    pub fn of(routes: &[Route], method: &Method, path: &str) -> Class {
+        let mut all = [&FENCE].into_iter().chain(routes);
+        let route = all.find(|route| route.matches(method, path));
+        route.map_or(Class::OTHER, |route| route.class.clone())
+    }
+}
 
 impl Route {
     fn matches(&self, method: &Method, path: &str) -> bool {
