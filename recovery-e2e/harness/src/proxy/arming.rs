@@ -2,13 +2,13 @@
 
 use hyper::StatusCode;
 
-use super::class::Class;
 use super::door::Parked;
 use super::faults::{Action, Fault, Standing, Turns};
 use super::hold::Hold;
 use super::patch::Patch;
 use super::receipt::Receipt;
 use super::server::Proxy;
+use crate::record::class::Class;
 
 impl Proxy {
     /// Answers `n` arrivals of `class` with `status`; the upstream never sees them.

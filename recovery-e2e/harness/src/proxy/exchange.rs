@@ -12,7 +12,6 @@ use hyper::http::{request, response};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use tokio::sync::oneshot;
 
-use super::class::Class;
 use super::faults::{Action, Fault};
 use super::headers;
 use super::hold::Gate;
@@ -24,6 +23,8 @@ use super::server::Shared;
 use super::sever::Severable;
 use super::socket::Socket;
 use super::upstream::{self, Passing, Upstream};
+use crate::record::class::Class;
+use crate::record::event::{Event, FaultKind};
 
 /// The largest request body that is taken in: twice the node's own limit of a message, 1 MiB.
 const BODY_LIMIT: usize = 2 << 20;
@@ -99,7 +100,7 @@ struct Exchange {
 }
 
 impl Exchange {
-    /// Reads the body, and does what the fault says.
+    /// Reads the body, and applies the fault.
     async fn answer(self, head: request::Parts, body: Incoming, fault: Option<Fault>) -> Answered {
         let body = match Limited::new(body, BODY_LIMIT).collect().await {
             Ok(body) => body.to_bytes(),
@@ -114,15 +115,15 @@ impl Exchange {
         match fault {
             None => self.respond(request, None).await,
             Some(Fault { action: Action::Fail(status), receipt }) => {
-                self.entry.fired(&receipt);
+                self.entry.fired(FaultKind::Fail, &receipt);
                 Ok(self.say(status, format!("{} (a fault of the proxy)", receipt.name())))
             }
             Some(Fault { action: Action::Tokenless, receipt }) => {
                 self.respond(request, Some((Rewrite::WithoutToken, receipt))).await
             }
             Some(Fault { action: Action::Hold(gate), receipt }) => {
-                self.entry.fired(&receipt);
-                self.entry.held();
+                self.entry.fired(FaultKind::Hold, &receipt);
+                self.entry.happen(Event::Held);
                 self.hold(gate, request).await
             }
         }
@@ -138,7 +139,7 @@ impl Exchange {
             if let Err(Ok(unclaimed)) = give.send(self.respond(request, None).await)
                 && !is_event_stream(unclaimed.headers())
             {
-                // Nobody waits, but the record is to tell how it ended; it also tells an error.
+                // The browser has gone, but the record needs the end, which may be an error.
                 let _ = unclaimed.into_body().collect().await;
             }
         });
@@ -198,7 +199,7 @@ impl Exchange {
             return self.rewritten(response, rewrites).await;
         }
         let streams = is_event_stream(response.headers());
-        self.entry.headed(response.status(), streams);
+        self.entry.happen(Event::Headed { status: response.status().as_u16(), streams });
         Ok(response.map(|body| Either::Right(body.start(streams))))
     }
 
@@ -219,8 +220,8 @@ impl Exchange {
             }
             text = rewritten;
         }
-        for (_, receipt) in &rewrites {
-            self.entry.fired(receipt);
+        for (rewrite, receipt) in &rewrites {
+            self.entry.fired(rewrite.kind(), receipt);
         }
         headers::for_changed_text(&mut head.headers);
         let text = text.unwrap_or_default();
@@ -238,11 +239,12 @@ impl Exchange {
         self.whole(response)
     }
 
-    /// Hands over an answer that stands whole: for the record it has passed.
+    /// Hands over an answer that is complete already: for the record it has passed.
     fn whole(&self, response: Response<Bytes>) -> Response<AnswerBody> {
-        self.entry.headed(response.status(), false);
+        let status = response.status().as_u16();
+        self.entry.happen(Event::Headed { status, streams: false });
         self.entry.passed(response.body().len() as u64, None);
-        self.entry.ended();
+        self.entry.happen(Event::Ended);
         response.map(|body| Either::Left(Full::new(body)))
     }
 }

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyper::StatusCode;
 
-use super::class::Class;
 use super::hold::Gate;
 use super::receipt::Receipt;
+use crate::record::class::Class;
 
 /// What is done to one request.
 #[derive(Clone, Debug)]

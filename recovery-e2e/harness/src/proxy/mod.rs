@@ -1,8 +1,8 @@
 //! The proxy: a fault proxy, and the only origin that the browser sees.
 //!
 //! Every request goes `socket` → `exchange` → `upstream`, and its answer the same way back. What
-//! happens to it is written by its `Entry` into the `request_log`, and all that a scenario can ask
-//! (records, counters, receipts, fences) is read from there.
+//! happens to it is written as events by its `Entry` into the `request_log`; records and
+//! counters are folded from these events.
 //!
 //! No connection is used for two requests, on either side. Chromium silently sends a request
 //! again when a connection that it has used before closes without an answer, and would double a
@@ -10,9 +10,8 @@
 //! is now.
 
 mod arming;
+mod arrival;
 pub(crate) mod break_late;
-mod class;
-mod counters;
 mod door;
 mod exchange;
 mod faults;
@@ -20,24 +19,27 @@ mod headers;
 mod hold;
 mod patch;
 mod receipt;
-mod record;
 mod request_log;
 mod rewrite;
+mod route;
 mod server;
 mod sever;
 mod socket;
 mod sse;
 mod upstream;
 
-pub use class::{Class, Route};
-pub use counters::{Counters, Counts};
 pub use door::Parked;
 pub use faults::Standing;
 pub use hold::Hold;
 pub use patch::{Edit, Patch};
 pub use receipt::Receipt;
-pub use record::Record;
+pub use route::Route;
 pub use server::{LocalPage, Proxy, ProxyConfig, ProxyError};
+
+// What a scenario asks of a proxy.
+pub use crate::record::class::Class;
+pub use crate::record::counters::{Counters, Counts};
+pub use crate::record::request::Record;
 
 #[cfg(test)]
 mod tests;

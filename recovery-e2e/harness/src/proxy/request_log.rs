@@ -1,19 +1,22 @@
-//! The records of one proxy, and all that is derived from them, under one lock.
+//! The requests of one proxy and what is armed for the next, under one lock.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use hyper::StatusCode;
 use hyper::http::request;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::class::Class;
-use super::counters::Counters;
+use super::arrival::arrival;
 use super::faults::{Fault, FaultQueue, Turns};
 use super::patch::Patch;
 use super::receipt::Receipt;
-use super::record::Record;
-use crate::record::trace::{JsonLines, Trace, TraceError};
+use crate::record::class::Class;
+use crate::record::counters::Counters;
+use crate::record::event::{self, Event, FaultKind};
+use crate::record::request::Record;
+use crate::record::requests::Requests;
+use crate::record::trace::{Trace, TraceError};
 
 /// Why a record has no answer when the proxy was ended before it.
 const PROXY_ENDED: &str = "the proxy was shut down";
@@ -29,22 +32,23 @@ pub(super) struct RequestLog {
 
 #[derive(Debug)]
 struct State {
-    records: Vec<Record>,
+    requests: Requests,
+    /// The bytes that passed since the last event that has some, by request.
+    passed: HashMap<u64, u64>,
     faults: FaultQueue,
     patches: Vec<(Patch, Receipt)>,
     receipts: Vec<Receipt>,
-    log: JsonLines,
 }
 
 impl RequestLog {
-    /// An empty request_log; `ending` tells it that the proxy goes, not the browser.
-    pub(super) fn new(log: JsonLines, trace: Trace, ending: CancellationToken) -> RequestLog {
+    /// An empty log; `ending` is cancelled when the proxy ends, before the browser leaves.
+    pub(super) fn new(trace: Trace, ending: CancellationToken) -> RequestLog {
         let state = State {
-            records: Vec::new(),
+            requests: Requests::default(),
+            passed: HashMap::new(),
             faults: FaultQueue::default(),
             patches: Vec::new(),
             receipts: Vec::new(),
-            log,
         };
         let (counters, _) = watch::channel(Counters::default());
         RequestLog { state: Mutex::new(state), counters, trace, ending }
@@ -59,11 +63,10 @@ impl RequestLog {
         head: &request::Parts,
     ) -> (Entry, Option<Fault>) {
         let mut state = self.lock();
-        let seq = state.records.len() as u64 + 1;
+        let seq = state.requests.records().len() as u64 + 1;
         let fault = state.faults.take(&class);
-        state.records.push(Record::arrived(seq, class, head, self.trace.now_ms()));
-        self.publish(&state, &format!("request {seq} arrived"));
-        (Entry(Arc::new(Open { request_log: Arc::clone(self), seq })), fault)
+        self.write(&mut state, seq, Event::Arrived(arrival(class, head)));
+        (Entry { request_log: Arc::clone(self), seq }, fault)
     }
 
     /// Arms `fault` for the next arrivals of `class`.
@@ -95,39 +98,61 @@ impl RequestLog {
     }
 
     pub(super) fn records(&self) -> Vec<Record> {
-        self.lock().records.clone()
+        self.lock().requests.records().cloned().collect()
     }
 
     pub(super) fn counters(&self) -> watch::Receiver<Counters> {
         self.counters.subscribe()
     }
 
-    /// Whether every line of the request log so far was written.
+    /// Whether every event so far was written.
     pub(super) fn check(&self) -> Result<(), TraceError> {
-        self.lock().log.check()
+        self.trace.check()
     }
 
-    /// Changes the record `seq`, if it has not ended: what comes later is no longer part of it.
-    fn change(&self, seq: u64, what: &str, change: impl FnOnce(&mut Record, f64)) {
+    /// `event` happens to the request `seq`, unless it has ended: what comes later is not part of
+    /// it.
+    fn happen(&self, seq: u64, event: Event) {
         let mut state = self.lock();
-        let now = self.trace.now_ms();
-        if let Some(record) = record(&mut state, seq).filter(|record| record.ended_ms.is_none()) {
-            change(record, now);
-            self.publish(&state, &format!("request {seq} {what}"));
+        if !state.requests.accepts(seq, &event) {
+            return;
+        }
+        if event.is_end()
+            && let Some(bytes) = state.passed.remove(&seq)
+        {
+            let record = state.requests.record(seq);
+            let last_event_id = record.and_then(|record| record.last_event_id.clone());
+            self.write(&mut state, seq, Event::Passed { bytes, last_event_id });
+        }
+        self.write(&mut state, seq, event);
+    }
+
+    /// `bytes` of an answer pass. Chunks are many, so only a new id is an event of its own.
+    fn pass(&self, seq: u64, bytes: u64, last_event_id: Option<&str>) {
+        let mut state = self.lock();
+        let Some(record) = state.requests.record(seq) else { return };
+        let is_new = record.last_event_id.as_deref() != last_event_id;
+        let before = state.passed.remove(&seq).unwrap_or_default();
+        let bytes = before.saturating_add(bytes);
+        let event = Event::Passed { bytes, last_event_id: last_event_id.map(str::to_owned) };
+        if !is_new {
+            state.passed.insert(seq, bytes);
+        } else if state.requests.accepts(seq, &event) {
+            self.write(&mut state, seq, event);
         }
     }
 
-    /// Traces and publishes what changed. Under the lock, so that the trace, the channel and the
-    /// records tell one order.
-    fn publish(&self, state: &State, cause: &str) {
-        let counters = Counters::derive(&state.records);
-        let changes = counters.changes_since(&self.counters.borrow());
-        for change in &changes {
-            self.trace.note(cause, change);
-        }
-        if !changes.is_empty() {
-            self.counters.send_replace(counters);
-        }
+    /// Writes, folds and publishes one event. Under the lock, so that the file, the records and
+    /// the counters have one order.
+    fn write(&self, state: &mut State, seq: u64, event: Event) {
+        state.requests.apply(&self.trace.write(seq, event));
+        self.counters.send_if_modified(|counters| {
+            let is_new = counters != state.requests.counters();
+            if is_new {
+                counters.clone_from(state.requests.counters());
+            }
+            is_new
+        });
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -135,96 +160,37 @@ impl RequestLog {
     }
 }
 
-fn record(state: &mut State, seq: u64) -> Option<&mut Record> {
-    state.records.get_mut(usize::try_from(seq).ok()?.checked_sub(1)?)
-}
-
-/// The hand that writes one record. When its last clone is dropped, the record is complete, and
-/// its line is written.
+/// Writes what happens to one request.
 #[derive(Clone, Debug)]
-pub(super) struct Entry(Arc<Open>);
-
-#[derive(Debug)]
-struct Open {
+pub(super) struct Entry {
     request_log: Arc<RequestLog>,
     seq: u64,
 }
 
 impl Entry {
     pub(super) fn seq(&self) -> u64 {
-        self.0.seq
+        self.seq
     }
 
-    /// The fault of `receipt` is done to it now.
-    pub(super) fn fired(&self, receipt: &Receipt) {
-        self.change("met a fault", |record, _| record.faults.push(receipt.name().to_owned()));
+    /// `event` happens to it now.
+    pub(super) fn happen(&self, event: Event) {
+        self.request_log.happen(self.seq, event);
+    }
+
+    /// The fault of `receipt` acts on it now.
+    pub(super) fn fired(&self, kind: FaultKind, receipt: &Receipt) {
+        self.happen(Event::Fault(event::Fault { kind, name: receipt.name().to_owned() }));
         receipt.fire();
     }
 
-    pub(super) fn held(&self) {
-        self.change("held", |record, now| record.held_ms = Some(now));
-    }
-
-    /// It is handed to the upstream's `start`.
-    pub(super) fn forwarded(&self, start: u32) {
-        self.change("forwarded", |record, now| {
-            record.forwarded_ms = Some(now);
-            record.upstream = Some(start);
-        });
-    }
-
-    /// The head of its answer has come; `streams` if it is an event stream.
-    pub(super) fn headed(&self, status: StatusCode, streams: bool) {
-        self.change(&format!("answered {}", status.as_u16()), |record, now| {
-            record.first_byte_ms = Some(now);
-            record.status = Some(status.as_u16());
-            record.streams = streams;
-        });
-    }
-
-    /// A part of its answer passes. Moves no counter, so nothing is derived anew for each chunk.
+    /// A part of its answer passes.
     pub(super) fn passed(&self, bytes: u64, last_event_id: Option<&str>) {
-        if let Some(record) = record(&mut self.0.request_log.lock(), self.seq()) {
-            record.bytes += bytes;
-            if record.last_event_id.as_deref() != last_event_id {
-                record.last_event_id = last_event_id.map(str::to_owned);
-            }
-        }
-    }
-
-    /// Its answer has passed whole.
-    pub(super) fn ended(&self) {
-        self.change("ended", |record, now| record.ended_ms = Some(now));
+        self.request_log.pass(self.seq, bytes, last_event_id);
     }
 
     /// Its connection is broken, for `reason`.
     pub(super) fn broken(&self, reason: &str) {
-        self.change(&format!("broken: {reason}"), |record, now| {
-            record.ended_ms = Some(now);
-            record.broken = Some(reason.to_owned());
-        });
-    }
-
-    /// The browser no longer waits: it has gone, if its answer had not ended before.
-    fn left(&self) {
-        if self.0.request_log.ending.is_cancelled() {
-            return self.broken(PROXY_ENDED);
-        }
-        self.change("aborted", |record, now| record.aborted_ms = Some(now));
-    }
-
-    fn change(&self, what: &str, change: impl FnOnce(&mut Record, f64)) {
-        self.0.request_log.change(self.seq(), what, change);
-    }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        let mut state = self.request_log.lock();
-        let State { records, log, .. } = &mut *state;
-        if let Some(record) = records.iter().find(|record| record.seq == self.seq) {
-            log.write(record);
-        }
+        self.happen(Event::Broken { reason: reason.to_owned() });
     }
 }
 
@@ -234,6 +200,10 @@ pub(super) struct Browser(pub(super) Entry);
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        self.0.left();
+        if self.0.request_log.ending.is_cancelled() {
+            self.0.broken(PROXY_ENDED);
+        } else {
+            self.0.happen(Event::Aborted);
+        }
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::patch::{Misfit, Patch};
+use crate::record::event::FaultKind;
 
 /// A change of an answer's text.
 #[derive(Clone, Debug)]
@@ -14,6 +15,14 @@ pub(super) enum Rewrite {
 }
 
 impl Rewrite {
+    /// The kind of fault that it is.
+    pub(super) fn kind(&self) -> FaultKind {
+        match self {
+            Rewrite::Patch(_) => FaultKind::Patch,
+            Rewrite::WithoutToken => FaultKind::Tokenless,
+        }
+    }
+
     /// The changed text.
     pub(super) fn apply(&self, text: &str) -> Result<String, Misfit> {
         match self {

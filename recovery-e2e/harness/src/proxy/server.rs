@@ -7,7 +7,6 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
-use camino::Utf8PathBuf;
 use hyper::header::HeaderValue;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -17,17 +16,17 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::class::{Class, Route};
-use super::counters::Counters;
 use super::door::Door;
 use super::exchange;
 use super::receipt::Receipt;
-use super::record::Record;
 use super::request_log::RequestLog;
+use super::route::Route;
 use super::socket::{SocketIo, Sockets};
 use super::upstream::Upstream;
-use crate::record::trace::{JsonLines, Trace, TraceError};
-use crate::redact::Redactor;
+use crate::record::class::Class;
+use crate::record::counters::Counters;
+use crate::record::request::Record;
+use crate::record::trace::{Trace, TraceError};
 use crate::wait::{self, WaitTimeout};
 
 /// How many round trips a fence takes, one after the other; `socket` says why.
@@ -47,12 +46,8 @@ pub struct ProxyConfig {
     pub routes: &'static [Route],
     /// What the proxy answers itself.
     pub pages: Vec<LocalPage>,
-    /// Where every change of a counter is noted; its clock is that of the records.
+    /// Where every event of a request is written.
     pub trace: Trace,
-    /// Cleans the request log.
-    pub redactor: Redactor,
-    /// Gets one line for each request, when it is over.
-    pub requests_log: Utf8PathBuf,
 }
 
 /// A document that the proxy answers itself, whatever the upstream has there.
@@ -90,7 +85,7 @@ pub enum ProxyError {
     /// No more connections could be taken in.
     #[error("the proxy stopped accepting connections: {0}; raise the limit of open files")]
     Accept(#[source] io::Error),
-    /// The log of requests is not whole.
+    /// The file of request events is not complete.
     #[error(transparent)]
     Log(#[from] TraceError),
 }
@@ -129,17 +124,16 @@ impl Proxy {
     /// Listens on 127.0.0.1, and serves from now on.
     ///
     /// # Errors
-    /// [`ProxyError`] when there is no port, no log, or a page that cannot be served.
+    /// [`ProxyError`] when there is no port, or a page that cannot be served.
     pub async fn start(config: ProxyConfig) -> Result<Proxy, ProxyError> {
         let pages = config.pages.into_iter().map(page).collect::<Result<_, _>>()?;
-        let log = JsonLines::create(&config.requests_log, config.redactor)?;
         let failed = |source| ProxyError::Listen { port: config.port, source };
         let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, config.port)).await;
         let listener = bound.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let ending = CancellationToken::new();
         let shared = Arc::new(Shared {
-            request_log: Arc::new(RequestLog::new(log, config.trace, ending.clone())),
+            request_log: Arc::new(RequestLog::new(config.trace, ending.clone())),
             sockets: Sockets::new(listener),
             door: Door::open(),
             routes: config.routes,
@@ -177,7 +171,7 @@ impl Proxy {
         self.shared.request_log.records()
     }
 
-    /// What the requests so far amount to, and every change of it.
+    /// The counters of the requests so far, and every change of them.
     pub fn counters(&self) -> watch::Receiver<Counters> {
         self.shared.request_log.counters()
     }
@@ -210,7 +204,7 @@ impl Proxy {
         wait::within(&format!("fence {id}"), both, saw).await
     }
 
-    /// Ends all tasks, and waits until every record is closed and in the log.
+    /// Ends all tasks, and waits until the end of every request is in its file.
     ///
     /// # Errors
     /// [`ProxyError::Accept`] and [`ProxyError::Log`]: what would make the records incomplete.

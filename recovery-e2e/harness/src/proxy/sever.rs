@@ -9,9 +9,10 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use tokio::sync::broadcast;
 
-use super::class::Class;
 use super::receipt::Receipt;
 use super::request_log::Entry;
+use crate::record::class::Class;
+use crate::record::event::FaultKind;
 
 /// Severings, by the class of the streams that they break.
 type Severings = broadcast::Receiver<(Class, Receipt)>;
@@ -68,7 +69,7 @@ where
             && let Poll::Ready(receipt) = severed.as_mut().poll(cx)
         {
             self.severed = None;
-            self.entry.fired(&receipt);
+            self.entry.fired(FaultKind::Sever, &receipt);
             self.entry.broken(&Severed.to_string());
             return Poll::Ready(Some(Err(Box::new(Severed))));
         }

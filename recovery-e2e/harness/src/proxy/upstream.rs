@@ -13,10 +13,11 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::break_late::BreakLate;
 use super::headers;
 use super::request_log::Entry;
 use super::sse::IdScanner;
-use crate::proxy::break_late::BreakLate;
+use crate::record::event::Event;
 
 /// Where requests go: one start of the node.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +56,7 @@ pub(super) async fn send(
         // What breaks it is also told to the one who waits for the answer or its body.
         let _ = connection.await;
     }));
-    entry.forwarded(start);
+    entry.happen(Event::Forwarded { upstream: start });
     let mut response = sender.send_request(request).await.map_err(broke)?;
     headers::strip_hop_by_hop(response.headers_mut());
     let entry = entry.clone();
@@ -93,7 +94,7 @@ impl Passing {
     pub(super) fn start(mut self, streams: bool) -> Passing {
         self.streams = streams;
         if self.incoming.is_end_stream() {
-            self.entry.ended();
+            self.entry.happen(Event::Ended);
         }
         self
     }
@@ -114,7 +115,7 @@ impl Passing {
         self.entry.passed(data.len() as u64, last_event_id);
         // A body of known length is not asked again after its last byte.
         if self.incoming.is_end_stream() {
-            self.entry.ended();
+            self.entry.happen(Event::Ended);
         }
     }
 }
@@ -136,7 +137,7 @@ impl Body for Passing {
                 }
             }
             Some(Err(error)) => this.entry.broken(&broke_midway(error)),
-            None => this.entry.ended(),
+            None => this.entry.happen(Event::Ended),
         }
         Poll::Ready(frame)
     }

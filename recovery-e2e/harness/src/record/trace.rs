@@ -1,4 +1,5 @@
-//! The counter trace of one scenario: what changed, when, in which phase, and why.
+//! The file of the request events of one case, as it is written: what happened, when, and in which
+//! phase. Its format is in [`event`](super::event).
 
 use std::fs::File;
 use std::io::Write;
@@ -8,6 +9,7 @@ use std::time::Instant;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
 
+use super::event::{Event, Header, Line, VERSION};
 use crate::redact::Redactor;
 
 /// A file of evidence that could not be written. A run without its evidence is a failed run.
@@ -29,14 +31,6 @@ pub enum TraceError {
         /// What the system said.
         source: Arc<std::io::Error>,
     },
-    /// A line could not be formed: only structures and maps have a line.
-    #[error("cannot form a line of {path}: {reason}; note a structure or a map")]
-    Form {
-        /// The file.
-        path: Utf8PathBuf,
-        /// What the serialiser said.
-        reason: String,
-    },
 }
 
 /// A file of JSON lines, each written whole at once and without secrets.
@@ -44,7 +38,7 @@ pub enum TraceError {
 /// Unbuffered, so that a killed run keeps every line. The first failure is remembered, and
 /// nothing is written after it: a file with a hole in its middle would look complete.
 #[derive(Debug)]
-pub(crate) struct JsonLines {
+struct JsonLines {
     file: File,
     path: Utf8PathBuf,
     redactor: Redactor,
@@ -53,7 +47,7 @@ pub(crate) struct JsonLines {
 
 impl JsonLines {
     /// An empty file at `path`; an older one is replaced.
-    pub(crate) fn create(path: &Utf8Path, redactor: Redactor) -> Result<JsonLines, TraceError> {
+    fn create(path: &Utf8Path, redactor: Redactor) -> Result<JsonLines, TraceError> {
         let file = File::create(path).map_err(|source| TraceError::Create {
             path: path.to_owned(),
             source: Arc::new(source),
@@ -62,29 +56,27 @@ impl JsonLines {
     }
 
     /// Adds `value` as one line; a failure shows in [`JsonLines::check`].
-    pub(crate) fn write(&mut self, value: &impl Serialize) {
+    fn write(&mut self, value: &impl Serialize) {
         if self.failed.is_none() {
             self.failed = self.try_write(value).err();
         }
     }
 
     /// The first failure so far.
-    pub(crate) fn check(&self) -> Result<(), TraceError> {
+    fn check(&self) -> Result<(), TraceError> {
         self.failed.clone().map_or(Ok(()), Err)
     }
 
     fn try_write(&mut self, value: &impl Serialize) -> Result<(), TraceError> {
         let path = || self.path.clone();
-        let line = serde_json::to_string(value)
-            .map_err(|error| TraceError::Form { path: path(), reason: error.to_string() })?;
+        let failed = |source| TraceError::Write { path: path(), source: Arc::new(source) };
+        let line = serde_json::to_string(value).map_err(|error| failed(error.into()))?;
         let line = self.redactor.clean(&line) + "\n";
-        self.file
-            .write_all(line.as_bytes())
-            .map_err(|source| TraceError::Write { path: path(), source: Arc::new(source) })
+        self.file.write_all(line.as_bytes()).map_err(failed)
     }
 }
 
-/// The trace of one scenario. Clones share it.
+/// The file of one case. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Trace {
     started: Instant,
@@ -97,44 +89,32 @@ struct Shared {
     lines: JsonLines,
 }
 
-#[derive(Serialize)]
-struct Line<'a, C> {
-    t_ms: f64,
-    phase: &'a str,
-    cause: &'a str,
-    #[serde(flatten)]
-    change: &'a C,
-}
-
 impl Trace {
-    /// An empty trace at `path`, in the phase `start`; its clock starts now.
+    /// A file without events at `path`, in the phase `start`; its clock starts now.
     ///
     /// # Errors
     /// [`TraceError::Create`] when the file cannot be made.
     pub fn create(path: &Utf8Path, redactor: Redactor) -> Result<Trace, TraceError> {
-        let lines = JsonLines::create(path, redactor)?;
+        let mut lines = JsonLines::create(path, redactor)?;
+        lines.write(&Header { v: VERSION });
         let shared = Shared { phase: "start".to_owned(), lines };
         Ok(Trace { started: Instant::now(), shared: Arc::new(Mutex::new(shared)) })
     }
 
-    /// Names the phase of all that is noted from now on.
+    /// Names the phase of all that is written from now on.
     pub fn phase(&self, phase: &str) {
         self.lock().phase = phase.to_owned();
     }
 
-    /// Writes one line at once: the time, the phase, `cause`, and the fields of `change`.
-    ///
-    /// `change` is a structure or a map; a failure shows in [`Trace::check`].
-    pub fn note(&self, cause: &str, change: &impl Serialize) {
-        let mut guard = self.lock();
-        let Shared { phase, lines } = &mut *guard;
+    /// Writes that `event` happened to `request` now, at once, and returns the line. A failure
+    /// shows in [`Trace::check`].
+    pub fn write(&self, request: u64, event: Event) -> Line {
+        let mut shared = self.lock();
         // Read under the lock: the order of the lines is the order of their times.
-        lines.write(&Line { t_ms: self.now_ms(), phase, cause, change });
-    }
-
-    /// Milliseconds since the trace was created, to the microsecond, never going back.
-    pub fn now_ms(&self) -> f64 {
-        self.started.elapsed().as_micros() as f64 / 1000.0
+        let t_ms = self.started.elapsed().as_micros() as f64 / 1000.0;
+        let line = Line { t_ms, phase: shared.phase.clone(), request, event };
+        shared.lines.write(&line);
+        line
     }
 
     /// Whether every line so far was written.
@@ -162,25 +142,34 @@ mod tests {
         (folder, path)
     }
 
+    fn broken(reason: &str) -> Event {
+        Event::Broken { reason: reason.to_owned() }
+    }
+
     #[test]
-    fn every_note_is_on_disk_at_once_with_the_phase_it_was_made_in() {
+    fn every_event_is_on_disk_at_once_behind_the_header_with_the_phase_it_happened_in() {
         let (_folder, path) = folder();
         let trace = Trace::create(&path, Redactor::default()).unwrap();
-        trace.note("request 1 arrived", &json!({"counter": "rewind.arrived", "value": 1}));
+        trace.write(1, Event::Held);
         trace.clone().phase("fault");
-        trace.note("request 2 arrived", &json!({"counter": "rewind.arrived", "value": 2}));
+        trace.write(1, Event::Forwarded { upstream: 2 });
         let lines: Vec<Value> = std::fs::read_to_string(&path)
             .unwrap()
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
-        assert_eq!(lines.len(), 2);
-        assert_eq!(lines[0]["phase"], "start");
-        assert_eq!(lines[1]["phase"], "fault");
-        assert_eq!(lines[1]["cause"], "request 2 arrived");
-        assert_eq!(lines[1]["counter"], "rewind.arrived");
-        assert_eq!(lines[1]["value"], 2);
-        assert!(lines[0]["t_ms"].as_f64() <= lines[1]["t_ms"].as_f64());
+        assert_eq!(lines[0], json!({"v": VERSION}));
+        let t_ms = |line: &Value| line["t_ms"].as_f64().unwrap();
+        assert!(t_ms(&lines[1]) <= t_ms(&lines[2]));
+        let held =
+            json!({"t_ms": lines[1]["t_ms"], "phase": "start", "request": 1, "event": "held"});
+        assert_eq!(lines[1], held);
+        let forwarded = json!({
+            "t_ms": lines[2]["t_ms"], "phase": "fault", "request": 1, "event": "forwarded",
+            "upstream": 2,
+        });
+        assert_eq!(lines[2], forwarded);
+        assert_eq!(lines.len(), 3);
         trace.check().unwrap();
     }
 
@@ -190,7 +179,7 @@ mod tests {
         let redactor = Redactor::default();
         redactor.learn("0123456789abcdef");
         let trace = Trace::create(&path, redactor).unwrap();
-        trace.note("cookie 0123456789abcdef", &json!({"header": "0123456789abcdef"}));
+        trace.write(1, broken("cookie 0123456789abcdef"));
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(!text.contains("0123456789abcdef") && text.contains("[redacted]"), "{text}");
     }
@@ -198,16 +187,6 @@ mod tests {
     #[test]
     fn a_failed_write_is_remembered_and_returned() {
         let full = Trace::create("/dev/full".into(), Redactor::default()).unwrap();
-        full.check().unwrap();
-        full.note("anything", &json!({"value": 1}));
         assert!(matches!(full.check(), Err(TraceError::Write { .. })));
-    }
-
-    #[test]
-    fn a_note_that_has_no_fields_is_a_failure_and_not_a_missing_line() {
-        let (_folder, path) = folder();
-        let trace = Trace::create(&path, Redactor::default()).unwrap();
-        trace.note("a number", &3);
-        assert!(matches!(trace.check(), Err(TraceError::Form { .. })));
     }
 }

@@ -165,7 +165,7 @@ impl Stage {
     pub async fn set(config: StageConfig<'_>) -> Result<Stage, StageError> {
         config.log.phase("set");
         let trace =
-            Trace::create(&config.artifacts.join("counters.jsonl"), config.redactor.clone())?;
+            Trace::create(&config.artifacts.join("requests.jsonl"), config.redactor.clone())?;
         trace.phase("set");
         let model = ModelServer::start().await?;
         let proxy = Arc::new(
@@ -175,8 +175,6 @@ impl Stage {
                 pages: own_pages(),
                 routes: ROUTES,
                 trace: trace.clone(),
-                redactor: config.redactor.clone(),
-                requests_log: config.artifacts.join("requests.jsonl"),
             })
             .await?,
         );

@@ -38,9 +38,7 @@ impl Stand {
                 content_type: "text/html".to_owned(),
                 body: "<title>empty</title>".into(),
             }],
-            trace: Trace::create(&path.join("trace.jsonl"), redactor.clone()).unwrap(),
-            redactor: redactor.clone(),
-            requests_log: path.join("requests.jsonl"),
+            trace: Trace::create(&path.join("requests.jsonl"), redactor.clone()).unwrap(),
         })
         .await
         .unwrap();

@@ -8,13 +8,15 @@ mod passing;
 use std::net::SocketAddr;
 
 use camino::Utf8PathBuf;
-use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::Class;
-use super::counters::Counters;
 use super::server::{LocalPage, Proxy, ProxyConfig};
+use crate::record::counters::Counters;
+use crate::record::event::{Header, Line, VERSION};
+use crate::record::request::Record;
+use crate::record::requests::Requests;
 use crate::record::trace::Trace;
 use crate::redact::Redactor;
 use crate::wait::{until, within};
@@ -47,9 +49,7 @@ impl Stand {
                 content_type: "text/html".to_owned(),
                 body: "<title>mine</title>".into(),
             }],
-            trace: Trace::create(&path("trace.jsonl"), redactor.clone()).unwrap(),
-            redactor: redactor.clone(),
-            requests_log: path("requests.jsonl"),
+            trace: Trace::create(&path("requests.jsonl"), redactor.clone()).unwrap(),
         })
         .await
         .unwrap();
@@ -96,12 +96,28 @@ impl Stand {
         until(edge, &mut self.proxy.counters(), holds).await.unwrap()
     }
 
-    /// Ends the proxy, and returns the lines of its request log.
-    async fn requests_log(self) -> (Vec<Value>, String) {
-        self.proxy.shutdown().await.unwrap();
+    /// The events that are written so far, and the text of their file.
+    fn events(&self) -> (Vec<Line>, String) {
         let text = std::fs::read_to_string(self.folder.path().join("requests.jsonl")).unwrap();
-        (text.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), text)
+        let mut lines = text.lines();
+        let header: Header = serde_json::from_str(lines.next().unwrap()).unwrap();
+        assert_eq!(header.v, VERSION);
+        (lines.map(|line| serde_json::from_str(line).unwrap()).collect(), text)
     }
+
+    /// Ends the proxy, and returns the records that the file of events has, and its text.
+    async fn requests_file(self) -> (Vec<Record>, String) {
+        self.proxy.shutdown().await.unwrap();
+        let (events, text) = self.events();
+        let requests: Requests = events.iter().collect();
+        assert_eq!(requests.counters(), &*self.proxy.counters().borrow());
+        (requests.records().cloned().collect(), text)
+    }
+}
+
+/// The names of the faults that acted on a request.
+fn faults(record: &Record) -> Vec<&str> {
+    record.faults.iter().map(|fault| fault.name.as_str()).collect()
 }
 
 /// One end of a connection, read and written by hand.

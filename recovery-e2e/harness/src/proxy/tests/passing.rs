@@ -1,10 +1,10 @@
 //! What passes through unchanged, what breaks, and what is written of it.
 
 use std::collections::HashSet;
-use std::fs;
 
 use super::super::Class;
 use super::*;
+use crate::record::event::Event;
 use crate::record::verdict::ReceiptState;
 
 const STREAM_HEAD: &str =
@@ -25,7 +25,7 @@ async fn open_stream(stand: &Stand) -> (Peer, Peer) {
 
 // It would fail of ports that are chosen here, or shared: the kernel gives each once.
 #[tokio::test]
-async fn fronts_that_start_at_once_have_a_port_each_and_none_that_is_taken() {
+async fn proxies_that_start_at_once_have_a_port_each_and_none_that_is_taken() {
     let listener = || std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken: Vec<_> = (0..50).map(|_| listener()).collect();
     let stands = futures_util::future::join_all((0..100).map(|_| Stand::new())).await;
@@ -91,7 +91,8 @@ async fn an_upstream_that_dies_before_its_answer_breaks_the_browsers_connection_
 }
 
 #[tokio::test]
-async fn a_port_that_nobody_listens_on_breaks_the_browsers_connection_until_pointed_elsewhere() {
+async fn a_port_without_a_listener_breaks_the_browsers_connection_until_the_proxy_is_pointed_elsewhere()
+ {
     let stand = Stand::new().await;
     let restarted = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let Stand { proxy, upstream, redactor, folder } = stand;
@@ -188,7 +189,7 @@ async fn an_answer_without_a_body_ends_its_record() {
 }
 
 #[tokio::test]
-async fn a_body_beyond_the_limit_is_refused_by_the_front() {
+async fn a_body_beyond_the_limit_is_refused_by_the_proxy() {
     let stand = Stand::new().await;
     let body = "x".repeat((2 << 20) + 1);
     let length = format!("content-length: {}\r\n", body.len());
@@ -197,7 +198,7 @@ async fn a_body_beyond_the_limit_is_refused_by_the_front() {
 }
 
 #[tokio::test]
-async fn a_local_page_is_answered_by_the_front_whatever_its_query() {
+async fn a_local_page_is_answered_by_the_proxy_whatever_its_query() {
     let stand = Stand::new().await;
     let page = stand.request("GET /recovery?ws_id=w1").await.rest().await;
     assert!(page.contains("content-type: text/html\r\n"), "{page}");
@@ -219,12 +220,11 @@ async fn no_secret_of_a_request_is_ever_written() {
         stand.answer("set-cookie: session=secret-cookie\r\n", "x").await;
         assert!(browser.rest().await.contains("set-cookie"));
     }
-    let trace = fs::read_to_string(stand.folder.path().join("trace.jsonl")).unwrap();
-    let (log, text) = stand.requests_log().await;
-    assert_eq!(log.len(), 3);
-    assert!(!text.contains("secret") && !trace.contains("secret"), "{text}{trace}");
-    assert_eq!(log[1]["handoff_token"], true);
-    assert_eq!(log[1]["cursor_query"], "a-1");
+    let (records, text) = stand.requests_file().await;
+    assert_eq!(records.len(), 3);
+    assert!(!text.contains("secret"), "{text}");
+    assert!(records[1].handoff_token);
+    assert_eq!(records[1].cursor_query.as_deref(), Some("a-1"));
 }
 
 #[tokio::test]
@@ -234,37 +234,52 @@ async fn a_request_that_is_open_at_the_end_is_in_the_log_and_not_blamed_on_the_b
     let (_browser, _upstream) = open_stream(&stand).await;
     let _held = stand.request(HISTORY).await;
     stand.until("hold", |counters| counters.of(Class::HISTORY).held == 1).await;
-    let (log, _) = stand.requests_log().await;
-    assert_eq!(log.len(), 2);
-    for line in log {
-        assert_eq!(line["broken"], "the proxy was shut down", "{line}");
-        assert!(line["aborted_ms"].is_null(), "{line}");
+    let (records, _) = stand.requests_file().await;
+    assert_eq!(records.len(), 2);
+    for record in records {
+        assert_eq!(record.broken.as_deref(), Some("the proxy was shut down"), "{record:?}");
+        assert_eq!(record.aborted_ms, None, "{record:?}");
     }
 }
 
 #[tokio::test]
-async fn the_trace_tells_every_change_of_a_counter_in_its_order() {
+async fn every_event_of_a_request_is_in_the_file_in_its_order() {
     let stand = Stand::new().await;
     let mut browser = stand.request(REWIND).await;
     stand.answer("", "ok").await;
     browser.rest().await;
-    let trace = fs::read_to_string(stand.folder.path().join("trace.jsonl")).unwrap();
-    let told: Vec<String> = trace
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap())
-        .map(|line| format!("{}: {} {}", line["cause"], line["counter"], line["value"]))
-        .map(|line| line.replace('"', ""))
+    let (events, _) = stand.events();
+    let [arrived, rest @ ..] = &*events else { panic!("no event") };
+    assert!(matches!(&arrived.event, Event::Arrived(arrival) if arrival.class == Class::REWIND));
+    let rest: Vec<&Event> = rest.iter().map(|line| &line.event).collect();
+    let expected = [
+        Event::Forwarded { upstream: 1 },
+        Event::Headed { status: 200, streams: false },
+        Event::Passed { bytes: 2, last_event_id: None },
+        Event::Ended,
+    ];
+    assert_eq!(rest, expected.iter().collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn chunks_of_a_stream_are_one_event_for_each_new_id() {
+    let stand = Stand::new().await;
+    let (mut browser, mut upstream) = open_stream(&stand).await;
+    for text in ["data: 1\n\n", "id: a-1\ndata: 2\n\n", ": ping\n\n"] {
+        upstream.write(&chunk(text)).await;
+        browser.read_until(text).await;
+    }
+    upstream.write("0\r\n\r\n").await;
+    browser.rest().await;
+    let (events, _) = stand.events();
+    let passed: Vec<(u64, Option<&str>)> = events
+        .iter()
+        .filter_map(|line| match &line.event {
+            Event::Passed { bytes, last_event_id } => Some((*bytes, last_event_id.as_deref())),
+            _ => None,
+        })
         .collect();
-    assert_eq!(
-        told,
-        [
-            "request 1 arrived: rewind.arrived 1",
-            "request 1 arrived: rewind.in_flight 1",
-            "request 1 answered 200: rewind.ok 1",
-            "request 1 ended: rewind.in_flight 0",
-            "request 1 ended: rewind.answered 1",
-        ]
-    );
+    assert_eq!(passed, [(26, Some("a-1")), (8, Some("a-1"))]);
 }
 
 #[tokio::test]
@@ -279,7 +294,7 @@ async fn a_severed_stream_breaks_on_both_sides_and_the_next_one_stays_open() {
     assert_eq!(upstream.rest().await, "");
     assert_eq!(receipt.state(), ReceiptState::Redeemed { times: 1 });
     let record = stand.proxy.records().remove(0);
-    assert_eq!(record.faults, ["sever events"]);
+    assert_eq!(faults(&record), ["sever events"]);
     assert_eq!(record.broken.as_deref(), Some("severed (a fault of the proxy)"));
 
     let (mut browser, mut upstream) = open_stream(&stand).await;

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::super::tests::summary;
 use super::*;
-use crate::proxy::Class;
+use crate::record::class::Class;
 use crate::record::journal::tests::{result, run_info};
 use crate::record::journal::{Part, RunInfo, ShardRun};
 use crate::test_dir::test_dir;
@@ -34,38 +34,52 @@ fn content(node: Node<'_, '_>) -> String {
     node.descendants().filter(Node::is_text).filter_map(|node| node.text()).collect()
 }
 
-/// A request that was answered within ten milliseconds, with `more` about it.
-fn request(seq: u64, class: Class, arrived_ms: f64, more: serde_json::Value) -> String {
-    let mut line = json!({
-        "seq": seq, "class": class, "method": "GET", "path": format!("/{}", class.name()),
-        "handoff_token": false, "user_turn": false, "tool_turn": false,
-        "arrived_ms": arrived_ms, "first_byte_ms": arrived_ms + 5.0, "ended_ms": arrived_ms + 10.0,
-        "status": 200, "bytes": 1, "faults": [],
-    });
-    let fields = line.as_object_mut().unwrap();
-    fields.extend(more.as_object().unwrap().clone());
+const HEADER: &str = "{\"v\":2}\n";
+
+fn event(t_ms: f64, request: u64, event: &str, more: serde_json::Value) -> String {
+    let mut line = json!({ "t_ms": t_ms, "phase": "fault", "request": request, "event": event });
+    line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     format!("{line}\n")
 }
 
-fn change(t_ms: f64, cause: &str, counter: &str, value: u64) -> String {
-    let line = json!({
-        "t_ms": t_ms, "phase": "fault", "cause": cause, "counter": counter, "value": value,
-    });
-    format!("{line}\n")
+fn arrived(t_ms: f64, request: u64, class: &Class) -> String {
+    let path = format!("/{class}");
+    event(
+        t_ms,
+        request,
+        "arrived",
+        json!({
+            "class": class, "method": "GET", "path": path, "cursor_header": null,
+            "cursor_query": null, "handoff_token": false, "user_turn": false, "tool_turn": false,
+        }),
+    )
 }
 
-/// An out folder in which each case of `summary` has these files.
-fn out_folder(
-    summary: &Summary,
-    requests: &str,
-    counters: &str,
-) -> (tempfile::TempDir, Utf8PathBuf) {
+fn headed(t_ms: f64, request: u64, status: u16) -> String {
+    event(t_ms, request, "headed", json!({ "status": status, "streams": false }))
+}
+
+fn fault(t_ms: f64, request: u64, kind: &str, name: &str) -> String {
+    event(t_ms, request, "fault", json!({ "kind": kind, "name": name }))
+}
+
+/// A request that was answered with 200 within ten milliseconds.
+fn answered(t_ms: f64, request: u64, class: &Class) -> String {
+    [
+        arrived(t_ms, request, class),
+        headed(t_ms + 5.0, request, 200),
+        event(t_ms + 10.0, request, "ended", json!({})),
+    ]
+    .concat()
+}
+
+/// An out folder in which each case of `summary` has these lines after the header.
+fn out_folder(summary: &Summary, events: &str) -> (tempfile::TempDir, Utf8PathBuf) {
     let (dir, out) = test_dir();
     for seen in &summary.cases {
         let folder = out.join(seen.case.dir.strip_prefix("target/e2e").unwrap());
         fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("requests.jsonl"), requests).unwrap();
-        fs::write(folder.join("counters.jsonl"), counters).unwrap();
+        fs::write(folder.join("requests.jsonl"), format!("{HEADER}{events}")).unwrap();
     }
     (dir, out)
 }
@@ -100,7 +114,7 @@ fn outline(page: &str) -> String {
 }
 
 #[test]
-fn a_page_tells_the_run_and_each_case_with_its_timeline() {
+fn a_page_shows_the_run_and_each_case_with_its_timeline() {
     let mut mixed = summary(&[
         ("a", None, Outcome::Ready, None),
         ("b/gate", Some("gate"), Outcome::Failed, Some("the scenario did not notice the defect")),
@@ -108,30 +122,22 @@ fn a_page_tells_the_run_and_each_case_with_its_timeline() {
     ]);
     mixed.cases[2].result.artifacts.clear();
     mixed.finished = None;
-    let requests = [
-        request(1, Class::ASSET, 100.0, json!({})),
-        request(
-            2,
-            Class::HISTORY,
-            200.0,
-            json!({"faults": ["fail history x1 with 500"], "status": 500}),
-        ),
-        request(
-            3,
-            Class::HISTORY,
-            300.0,
-            json!({
-                "faults": ["hold history x1"], "held_ms": 301.0, "forwarded_ms": 400.0,
-                "first_byte_ms": 405.0, "ended_ms": 410.0,
-            }),
-        ),
+    let events = [
+        answered(100.0, 1, &Class::ASSET),
+        arrived(200.0, 2, &Class::HISTORY),
+        fault(200.0, 2, "fail", "fail history x1 with 500"),
+        headed(205.0, 2, 500),
+        event(210.0, 2, "ended", json!({})),
+        arrived(300.0, 3, &Class::HISTORY),
+        fault(301.0, 3, "hold", "hold history x1"),
+        event(301.0, 3, "held", json!({})),
+        event(400.0, 3, "forwarded", json!({ "upstream": 2 })),
+        headed(405.0, 3, 200),
+        event(409.0, 3, "passed", json!({ "bytes": 7, "last_event_id": null })),
+        event(410.0, 3, "ended", json!({})),
+        arrived(500.0, 4, &Class::EVENTS),
     ];
-    let counters = [
-        change(200.0, "request 2 arrived", "history.arrived", 1),
-        change(300.0, "request 3 arrived", "history.arrived", 2),
-        change(500.0, "request 4 arrived", "events.arrived", 1),
-    ];
-    let (_dir, out) = out_folder(&mixed, &requests.concat(), &counters.concat());
+    let (_dir, out) = out_folder(&mixed, &events.concat());
     fs::remove_dir_all(out.join("scenarios/c")).unwrap();
     insta::assert_snapshot!(outline(&page_of(&mixed, &out)));
 }
@@ -213,48 +219,49 @@ fn pictures_stand_in_the_order_in_which_they_were_taken() {
 }
 
 #[test]
-fn a_trace_that_is_missing_cut_or_unreadable_is_told_in_its_place() {
+fn a_trace_that_is_missing_cut_or_unreadable_is_reported_in_its_place() {
     let run = summary(&[("a", None, Outcome::Failed, None)]);
     let notes = |out: &Utf8Path| {
         let page = page_of(&run, out);
         let read = xml(&page);
         with_class(&read, "note").into_iter().map(content).collect::<Vec<_>>().join("\n")
     };
-    let whole = request(1, Class::HISTORY, 1.0, json!({}));
-    let (_dir, out) = out_folder(&run, &format!("{whole}{{\"seq\":2}}\n{{\"se"), "");
+    let whole = answered(1.0, 1, &Class::HISTORY);
+    let (_dir, out) = out_folder(&run, &format!("{whole}{{\"seq\":2}}\n{{\"se"));
     let (folder, file) = (out.join("scenarios/a"), out.join("scenarios/a/requests.jsonl"));
     let told = notes(&out);
     assert!(told.contains("Only the beginning of requests.jsonl was read"), "{told}");
     assert!(told.contains("In requests.jsonl, lines that cannot be read: 1."), "{told}");
 
-    fs::write(&file, b"\xff\xfe\0\n").unwrap();
+    fs::write(&file, HEADER).unwrap();
     let told = notes(&out);
     assert!(told.contains("There is no request to draw."), "{told}");
+    let of_version_1 = r#"{"seq":1,"class":"history","method":"GET","path":"/","bytes":1}"#;
+    for other in [of_version_1, "", "{\"v\":1}\n", "\u{fffd}\0\n"] {
+        fs::write(&file, other).unwrap();
+        let told = notes(&out);
+        let why = "no timeline: requests.jsonl, it does not begin as version 2 of this file does.";
+        assert!(told.contains(why), "{told}");
+    }
     fs::remove_file(&file).unwrap();
-    let told = notes(&out);
-    assert!(told.contains("The timeline is missing: requests.jsonl, it is not there."), "{told}");
     std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
     let told = notes(&out);
-    assert!(told.contains("requests.jsonl, it is no ordinary file."), "{told}");
+    assert!(told.contains("requests.jsonl, it is not a regular file."), "{told}");
 
     fs::remove_dir_all(&folder).unwrap();
     let told = notes(&out);
-    assert!(told.contains("The counters are missing: counters.jsonl, it is not there."), "{told}");
+    assert!(told.contains("There is no timeline: requests.jsonl, it is not there."), "{told}");
     let mut outside = run.clone();
     outside.cases[0].case.dir = "/etc".into();
     let page = page_of(&outside, &out);
-    assert!(page.contains("its folder lies outside of the report"), "{page}");
+    assert!(page.contains("its folder is outside of the report"), "{page}");
 }
 
 #[test]
-fn a_request_that_was_open_when_the_run_was_killed_is_drawn_from_the_counters() {
+fn a_request_that_was_open_when_the_run_was_killed_is_drawn_as_open() {
     let run = summary(&[("a", None, Outcome::Interrupted, None)]);
-    let closed = request(1, Class::HISTORY, 10.0, json!({}));
-    let counters = [
-        change(10.0, "request 1 arrived", "history.arrived", 1),
-        change(90.0, "request 2 arrived", "events.arrived", 1),
-    ];
-    let (_dir, out) = out_folder(&run, &closed, &counters.concat());
+    let events = answered(10.0, 1, &Class::HISTORY) + &arrived(90.0, 2, &Class::EVENTS);
+    let (_dir, out) = out_folder(&run, &events);
     let page = page_of(&run, &out);
     assert!(page.contains("<title>events #2, arrived at 90 ms: still open</title>"), "{page}");
 }
@@ -265,13 +272,13 @@ fn a_trace_that_lies_elsewhere_is_not_read() {
     let summary = summary(&[("a", None, Outcome::Failed, None)]);
     let elsewhere = out.join("elsewhere");
     fs::create_dir_all(elsewhere.join("scenarios/a")).unwrap();
-    let request = request(1, Class::HISTORY, 1.0, serde_json::json!({}));
-    fs::write(elsewhere.join("scenarios/a/requests.jsonl"), format!("{request}\n")).unwrap();
+    let text = format!("{HEADER}{}", answered(1.0, 1, &Class::HISTORY));
+    fs::write(elsewhere.join("scenarios/a/requests.jsonl"), text).unwrap();
     let run = out.join("run");
     fs::create_dir(&run).unwrap();
     std::os::unix::fs::symlink(elsewhere.join("scenarios"), run.join("scenarios")).unwrap();
     let page = page_of(&summary, &run);
-    assert!(page.contains("its folder lies outside of the report"), "{page}");
+    assert!(page.contains("its folder is outside of the report"), "{page}");
     assert!(!page.contains("class=\"lane"), "{page}");
 }
 
@@ -288,19 +295,19 @@ fn a_page_is_bounded_and_says_what_it_left_out() {
     let ends: Vec<_> =
         ids.iter().map(|id| (id.as_str(), None, Outcome::Error, Some("x"))).collect();
     let run = summary(&ends);
-    let requests: String =
-        (1..=500_u32).map(|n| request(n.into(), Class::HISTORY, n.into(), json!({}))).collect();
-    let (_dir, out) = out_folder(&run, &requests, "");
-    let bounds = Bounds { read: 10 * requests.len() as u64, details: 300_000 };
+    let events: String =
+        (1..=500_u32).map(|n| answered(n.into(), n.into(), &Class::HISTORY)).collect();
+    let (_dir, out) = out_folder(&run, &events);
+    let bounds = Bounds { read: 10 * events.len() as u64, details: 600_000 };
     let begin = Instant::now();
     let page = bounded(&out, "target/e2e".into(), &run, bounds);
-    assert!(page.len() < 400_000, "{} bytes", page.len());
+    assert!(page.len() < 700_000, "{} bytes", page.len());
     assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
     let read = xml(&page);
     assert_eq!(with_class(&read, "case").len(), 40);
     assert!(page.contains("350 more requests were left out"));
     assert!(page.contains("The details were left out, as this page is bounded; they are in"));
-    assert!(page.contains("it was not read, as this page is bounded"));
+    assert!(page.contains("it was not read, as the size of this page is limited"));
 }
 
 #[test]

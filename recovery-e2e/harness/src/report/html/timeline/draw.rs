@@ -18,7 +18,7 @@ const EDGE: usize = 24;
 /// The narrowest phase whose name is written, for each of its characters, in percent.
 const LETTER: f64 = 0.75;
 
-/// The pattern of what is held; timelines refer to it, so it stands once in the page.
+/// The pattern of what is held; timelines refer to it, so it is in the page once.
 pub fn add_patterns(page: &mut Markup) {
     page.own(concat!(
         r#"<svg class="patterns" width="0" height="0" aria-hidden="true"><defs>"#,
@@ -34,7 +34,7 @@ pub fn add(page: &mut Markup, timeline: &Lanes) {
     let bottom = tops.last().copied().unwrap_or(EDGE);
     let height = (bottom + EDGE).to_string();
     let count: usize = timeline.lanes.iter().map(|lane| lane.bars.len()).sum();
-    let label = format!("Timeline of {count} requests; the table below tells the same");
+    let label = format!("Timeline of {count} requests; the table below has the same data");
     let region =
         [("class", "timeline"), ("role", "region"), ("aria-label", "Timeline"), ("tabindex", "0")];
     page.element("div", &region, |scroller| {

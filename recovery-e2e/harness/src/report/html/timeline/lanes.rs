@@ -1,16 +1,18 @@
-//! Where everything in a timeline stands.
+//! The layout of a timeline.
 //!
 //! Across, all is in percent of the whole time, so that the drawing fits any width; down, it is in
 //! pixels.
 
 use std::collections::BTreeSet;
 
-use crate::proxy::{Class, Record};
+use crate::record::class::Class;
+use crate::record::event::FaultKind;
 use crate::record::journal::Phase;
+use crate::record::request::Record;
 
-use super::super::traces::{Request, Requests, Trace};
+use super::super::traces::Trace;
 
-/// The most rows of a lane; what finds none free shares the last.
+/// The most rows of a lane; when none is free, a bar shares the last.
 const MAX_ROWS: usize = 8;
 
 /// How wide a character of a label is taken to be, in percent: on a narrow drawing.
@@ -19,19 +21,16 @@ const CHARACTER: f64 = 0.95;
 /// The most faults on one request that are named.
 const MAX_FAULTS: usize = 3;
 
-/// The most characters of the name of a fault.
-const MAX_WORD: usize = 24;
-
 /// The most ticks of the axis.
 const MAX_TICKS: f64 = 8.0;
 
 /// A timeline, laid out.
 pub struct Lanes {
-    /// One for each class that has a request to tell.
+    /// One for each class that has a request to draw.
     pub lanes: Vec<Lane>,
-    /// What the time was spent on.
+    /// The phases of the scenario.
     pub phases: Vec<Span>,
-    /// The axis: where a tick stands, and its milliseconds.
+    /// The ticks of the axis: the position of each, and its milliseconds.
     pub ticks: Vec<(f64, f64)>,
 }
 
@@ -57,7 +56,7 @@ pub struct Bar {
     pub held: Option<(f64, f64)>,
     /// Where a fault acted on it.
     pub fault: Option<f64>,
-    /// What stands beside it, and where.
+    /// The text beside it, and where.
     pub label: Option<(String, Beside)>,
 }
 
@@ -84,32 +83,31 @@ pub enum End {
     Open,
 }
 
-/// Where the label of a bar stands.
+/// Where the label of a bar is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beside {
     /// Behind its end.
     Behind,
-    /// In proxy of its begin.
+    /// Before its begin.
     Before,
-    /// Upon it, from its begin.
+    /// On it, from its begin.
     Upon,
 }
 
-/// Lays out the requests of an attempt whose verdict tells these phases.
-pub fn lay_out(trace: &Trace, requests: &Requests, phases: &[Phase]) -> Lanes {
-    let seen = trace.counters.as_ref().ok();
-    let ends = requests.told.iter().filter_map(end_of).chain(seen.map(|seen| seen.end_ms));
+/// Lays out the requests of an attempt whose verdict has these phases.
+pub fn lay_out(trace: &Trace, phases: &[Phase]) -> Lanes {
+    let ends = trace.shown.iter().filter_map(end_of).chain([trace.end_ms]);
     let last = ends.fold(0.0, f64::max);
     let phases = match phases {
-        // A case that broke tells none, but its trace does.
-        [] => seen.map(|seen| seen.phases.clone()).unwrap_or_default(),
+        // A case that broke has none in its verdict, but its trace does.
+        [] => trace.phases.clone(),
         phases => begins(phases),
     };
-    let told = phases.last().map_or(0.0, |(_, begin)| *begin);
-    let scale = Scale { whole: last.max(told).max(1.0) * 1.01 };
-    let classes: BTreeSet<&Class> = requests.told.iter().map(|request| &request.class).collect();
+    let last_phase = phases.last().map_or(0.0, |(_, begin)| *begin);
+    let scale = Scale { whole: last.max(last_phase).max(1.0) * 1.01 };
+    let classes: BTreeSet<&Class> = trace.shown.iter().map(|record| &record.class).collect();
     let lanes = classes.into_iter().map(|class| {
-        let of_class = requests.told.iter().filter(|request| request.class == *class);
+        let of_class = trace.shown.iter().filter(|record| record.class == *class);
         lane(*class, of_class, &scale)
     });
     Lanes { lanes: lanes.collect(), phases: spans(&phases, &scale), ticks: ticks(&scale) }
@@ -154,12 +152,12 @@ fn ticks(scale: &Scale) -> Vec<(f64, f64)> {
     ticks.take_while(|ms| *ms <= scale.whole).map(|ms| (scale.at(ms), ms)).collect()
 }
 
-fn lane<'a>(class: Class, requests: impl Iterator<Item = &'a Request>, scale: &Scale) -> Lane {
+fn lane<'a>(class: Class, records: impl Iterator<Item = &'a Record>, scale: &Scale) -> Lane {
     // Where each row is free again.
     let mut rows: Vec<f64> = Vec::new();
     let mut bars: Vec<Bar> = Vec::new();
-    for request in requests {
-        let mut bar = bar(request, scale);
+    for record in records {
+        let mut bar = bar(record, scale);
         let (from, to) = bar.taken();
         let free = rows.iter().position(|end| *end <= from);
         bar.row = free.unwrap_or_else(|| rows.len().min(MAX_ROWS - 1));
@@ -177,18 +175,17 @@ fn lane<'a>(class: Class, requests: impl Iterator<Item = &'a Request>, scale: &S
     Lane { class, rows: rows.len(), bars }
 }
 
-fn bar(request: &Request, scale: &Scale) -> Bar {
-    let (from, to) =
-        (scale.at(request.arrived_ms), end_of(request).map_or(100.0, |ms| scale.at(ms)));
-    let record = request.record.as_ref();
-    let held = record.and_then(|record| Some((record.held_ms?, released(record))));
-    let label = label(request);
+fn bar(record: &Record, scale: &Scale) -> Bar {
+    let from = scale.at(record.arrived_ms);
+    let to = end_of(record).map_or(100.0, |ms| scale.at(ms));
+    let held = record.held_ms.map(|begin| (begin, released(record)));
+    let label = label(record);
     Bar {
-        at: Span { from, to: to.max(from), title: title(request) },
+        at: Span { from, to: to.max(from), title: title(record) },
         row: 0,
-        end: how_it_ended(request),
+        end: how_it_ended(record),
         held: held.map(|(begin, end)| (scale.at(begin), end.map_or(to, |end| scale.at(end)))),
-        fault: record.and_then(|record| Some(scale.at(fault_at(record)?))),
+        fault: fault_at(record).map(|ms| scale.at(ms)),
         label: label.map(|label| {
             let beside = beside(from, to, width(&label));
             (label, beside)
@@ -224,10 +221,8 @@ fn beside(from: f64, to: f64, width: f64) -> Beside {
 }
 
 /// When it ended for the browser, if it did.
-fn end_of(request: &Request) -> Option<f64> {
-    let record = request.record.as_ref()?;
-    let ends = [record.ended_ms, record.aborted_ms];
-    ends.into_iter().flatten().reduce(f64::max)
+fn end_of(record: &Record) -> Option<f64> {
+    [record.ended_ms, record.aborted_ms].into_iter().flatten().reduce(f64::max)
 }
 
 /// When what held it let it go.
@@ -243,36 +238,39 @@ fn fault_at(record: &Record) -> Option<f64> {
     record.held_ms.or(broke).or(record.first_byte_ms).or(Some(record.arrived_ms))
 }
 
-/// How it ended.
-pub fn how_it_ended(request: &Request) -> End {
-    match &request.record {
-        None => End::Open,
-        Some(record) if record.failed() => End::Failed,
-        Some(record) if record.aborted_ms.is_some() => End::Aborted,
-        Some(record) if record.ended_ms.is_none() => End::Open,
-        Some(_) => End::Answered,
+fn how_it_ended(record: &Record) -> End {
+    if record.failed() {
+        End::Failed
+    } else if record.aborted_ms.is_some() {
+        End::Aborted
+    } else if record.ended_ms.is_none() {
+        End::Open
+    } else {
+        End::Answered
     }
 }
 
-/// What stands beside its bar. A fence is a mark in time, and says nothing when it is answered.
-fn label(request: &Request) -> Option<String> {
-    if request.class == Class::FENCE && how_it_ended(request) == End::Answered {
+/// What is written beside its bar. A fence is a mark in time: nothing, when it was answered.
+fn label(record: &Record) -> Option<String> {
+    if record.class == Class::FENCE && how_it_ended(record) == End::Answered {
         return None;
     }
-    Some(fate(request))
+    Some(fate(record))
 }
 
-/// What was done to it, and its status, in few words.
-pub fn fate(request: &Request) -> String {
-    let Some(record) = &request.record else { return "still open".to_owned() };
-    let acted = record.faults.iter().take(MAX_FAULTS).map(|fault| acted(fault));
-    let mut words: Vec<String> = acted.collect();
+/// What was done to it, how it ended and its status, in a few words.
+pub fn fate(record: &Record) -> String {
+    let acted = record.faults.iter().take(MAX_FAULTS).map(|fault| acted(fault.kind));
+    let mut words: Vec<String> = acted.map(str::to_owned).collect();
     words.dedup();
     if record.broken.is_some() && record.faults.is_empty() {
         words.push("broken".to_owned());
     }
     if record.aborted_ms.is_some() {
         words.push("left by the browser".to_owned());
+    }
+    if record.in_flight() {
+        words.push("still open".to_owned());
     }
     words.extend(record.status.map(|status| status.to_string()));
     if words.is_empty() {
@@ -281,31 +279,29 @@ pub fn fate(request: &Request) -> String {
     words.join(", ")
 }
 
-/// What a fault did, from its name: `hold history x1`.
-fn acted(fault: &str) -> String {
-    match fault.split(' ').next().unwrap_or_default() {
-        "hold" => "held",
-        "fail" => "failed",
-        "sever" => "severed",
-        "patch" => "patched",
-        "tokenless" => "token taken out",
-        other => return other.chars().take(MAX_WORD).collect(),
+fn acted(kind: FaultKind) -> &'static str {
+    match kind {
+        FaultKind::Hold => "held",
+        FaultKind::Fail => "failed",
+        FaultKind::Sever => "severed",
+        FaultKind::Patch => "patched",
+        FaultKind::Tokenless => "token taken out",
     }
-    .to_owned()
 }
 
-/// All that is told of it, in a sentence.
-fn title(request: &Request) -> String {
-    let Request { seq, class, arrived_ms, record } = request;
-    let mut told = format!("{} #{seq}, arrived at {arrived_ms:.0} ms", class.name());
-    if let Some(record) = record {
-        if let Some(held) = record.held_ms {
-            let until = released(record).map(|end| format!(" to {end:.0}"));
-            told.push_str(&format!(", held from {held:.0}{} ms", until.unwrap_or_default()));
-        }
-        if let Some(end) = end_of(request) {
-            told.push_str(&format!(", took {:.1} ms", end - arrived_ms));
-        }
+/// A summary of it in one sentence.
+fn title(record: &Record) -> String {
+    let Record { seq, class, arrived_ms, .. } = record;
+    let mut text = format!("{class} #{seq}, arrived at {arrived_ms:.0} ms");
+    if let Some(held) = record.held_ms {
+        let until = released(record).map(|end| format!(" to {end:.0}"));
+        text.push_str(&format!(", held from {held:.0}{} ms", until.unwrap_or_default()));
     }
-    format!("{told}: {}", fate(request))
+    if let Some(start) = record.upstream {
+        text.push_str(&format!(", forwarded to start {start} of the node"));
+    }
+    if let Some(end) = end_of(record) {
+        text.push_str(&format!(", took {:.1} ms", end - arrived_ms));
+    }
+    format!("{text}: {}", fate(record))
 }

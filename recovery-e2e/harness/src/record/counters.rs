@@ -1,12 +1,10 @@
-//! Counts per class, derived from the records.
+//! Counts per class of requests.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Serialize;
-
 use super::class::Class;
-use super::record::Record;
+use super::request::Record;
 
 /// What has become of the requests of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,11 +13,12 @@ pub struct Counts {
     pub arrived: u64,
     /// Those that the browser still waits for.
     pub in_flight: u64,
-    /// Those of them that stand in a hold.
+    /// Those of them that a hold keeps.
     pub waiting: u64,
-    /// Those of them that do not, and whose answer has not come: of an event stream, its head.
+    /// Those of them that no hold keeps, and whose answer has not come: of an event stream, its
+    /// head.
     pub moving: u64,
-    /// Those that stand in a hold, also where the browser has gone.
+    /// Those that a hold keeps, also where the browser has gone.
     pub held: u64,
     /// Those whose answer passed whole.
     pub answered: u64,
@@ -32,20 +31,37 @@ pub struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, record: &Record) {
-        self.arrived += 1;
-        self.in_flight += u64::from(record.in_flight());
-        self.waiting += u64::from(record.in_flight() && record.held());
-        self.moving += u64::from(record.moving());
-        self.held += u64::from(record.held());
-        self.answered += u64::from(record.answered());
-        self.ok += u64::from(record.ok());
-        self.failed += u64::from(record.failed());
-        self.aborted += u64::from(record.aborted_ms.is_some());
+    /// What one request counts for.
+    pub(super) fn of(record: &Record) -> Counts {
+        Counts {
+            arrived: 1,
+            in_flight: u64::from(record.in_flight()),
+            waiting: u64::from(record.in_flight() && record.held()),
+            moving: u64::from(record.moving()),
+            held: u64::from(record.held()),
+            answered: u64::from(record.answered()),
+            ok: u64::from(record.ok()),
+            failed: u64::from(record.failed()),
+            aborted: u64::from(record.aborted_ms.is_some()),
+        }
     }
 
-    /// What is traced. The others change only together with these.
-    fn fields(&self) -> [(&'static str, u64); 7] {
+    fn combine(self, other: Counts, with: fn(u64, u64) -> u64) -> Counts {
+        Counts {
+            arrived: with(self.arrived, other.arrived),
+            in_flight: with(self.in_flight, other.in_flight),
+            waiting: with(self.waiting, other.waiting),
+            moving: with(self.moving, other.moving),
+            held: with(self.held, other.held),
+            answered: with(self.answered, other.answered),
+            ok: with(self.ok, other.ok),
+            failed: with(self.failed, other.failed),
+            aborted: with(self.aborted, other.aborted),
+        }
+    }
+
+    /// By name, what a report shows. The others change only together with these.
+    pub fn fields(&self) -> [(&'static str, u64); 7] {
         [
             ("arrived", self.arrived),
             ("in_flight", self.in_flight),
@@ -64,12 +80,13 @@ pub struct Counters {
     counts: BTreeMap<Class, Counts>,
 }
 
-/// One counter's new value: what a line of the trace tells.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Change {
+/// One counter's new value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
     /// `class.counter`
-    pub(super) counter: String,
-    pub(super) value: u64,
+    pub counter: String,
+    /// What it is now.
+    pub value: u64,
 }
 
 impl Counters {
@@ -78,7 +95,7 @@ impl Counters {
         self.counts.get(&class).copied().unwrap_or_default()
     }
 
-    /// How many requests of the browser stand in a hold.
+    /// How many requests that the browser waits for are kept by a hold.
     pub fn waiting(&self) -> u64 {
         self.counts.values().map(|counts| counts.waiting).sum()
     }
@@ -89,17 +106,29 @@ impl Counters {
         self.counts.values().map(|counts| counts.moving).sum()
     }
 
-    /// What the records amount to.
-    pub(super) fn derive(records: &[Record]) -> Counters {
+    /// The counts of every class that has a request, in the order of their names.
+    pub fn classes(&self) -> impl Iterator<Item = (&Class, &Counts)> {
+        self.counts.iter()
+    }
+
+    /// Counts a request of `class` for `after` in place of `before`.
+    pub(super) fn replace(&mut self, class: &Class, before: Counts, after: Counts) {
+        let counts = self.counts.entry(*class).or_default();
+        *counts = counts.combine(after, |now, more| now + more);
+        *counts = counts.combine(before, |now, less| now - less);
+    }
+
+    #[cfg(test)]
+    pub(super) fn derive<'a>(records: impl IntoIterator<Item = &'a Record>) -> Counters {
         let mut counters = Counters::default();
         for record in records {
-            counters.counts.entry(record.class).or_default().add(record);
+            counters.replace(&record.class, Counts::default(), Counts::of(record));
         }
         counters
     }
 
     /// The counters that differ from `earlier`, in the order of the names of the classes.
-    pub(super) fn changes_since(&self, earlier: &Counters) -> Vec<Change> {
+    pub fn changes_since(&self, earlier: &Counters) -> Vec<Change> {
         let mut changes = Vec::new();
         for (class, counts) in &self.counts {
             let before = earlier.counts.get(class).copied().unwrap_or_default();
@@ -112,7 +141,7 @@ impl Counters {
     }
 }
 
-/// Only what is not zero: this is what a missed edge shows.
+/// Only what is not zero: this is what a missed wait shows.
 impl fmt::Debug for Counters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut map = f.debug_map();
@@ -125,14 +154,23 @@ impl fmt::Debug for Counters {
 
 #[cfg(test)]
 mod tests {
-    use hyper::Request;
     use proptest::prelude::*;
 
+    use super::super::event::Arrival;
     use super::*;
 
     fn record(class: Class, change: impl FnOnce(&mut Record)) -> Record {
-        let (head, ()) = Request::get("/").body(()).unwrap().into_parts();
-        let mut record = Record::arrived(1, class, &head, 0.0);
+        let arrival = Arrival {
+            class,
+            method: "GET".to_owned(),
+            path: "/".to_owned(),
+            cursor_header: None,
+            cursor_query: None,
+            handoff_token: false,
+            user_turn: false,
+            tool_turn: false,
+        };
+        let mut record = Record::arrived(1, arrival, 0.0);
         change(&mut record);
         record
     }
@@ -229,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_missed_edge_shows_leaves_out_the_zeros() {
+    fn what_a_missed_wait_shows_leaves_out_the_zeros() {
         let counters = Counters::derive(&[record(Class::SEND, |r| r.ended_ms = Some(1.0))]);
         assert_eq!(format!("{counters:?}"), "{send.arrived: 1, send.answered: 1}");
     }
