@@ -30,6 +30,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("cli", &["os", "record", "report", "run"]),
+    ("messages", &["os", "record", "report", "run"]),
     ("main", &["cli", "record", "report", "run"]),
 ];
 

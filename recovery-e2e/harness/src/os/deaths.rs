@@ -84,8 +84,8 @@ fn end_of(child: &OwnedFd) -> String {
         Ok(Some(status)) => match (status.terminating_signal(), status.exit_status()) {
             (Some(signal), _) => format!("signal {signal}"),
             (None, Some(code)) => format!("exit code {code}"),
-            (None, None) => "nobody knows how".to_owned(),
+            (None, None) => "in an unknown way".to_owned(),
         },
-        _ => "nobody knows how".to_owned(),
+        _ => "in an unknown way".to_owned(),
     }
 }

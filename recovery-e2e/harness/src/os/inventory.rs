@@ -146,7 +146,7 @@ mod tests {
         process.kill().await;
         fs::remove_file(temp.join("profile")).unwrap();
         assert_eq!(held.left(&own, &temp).holding(), Holding::default());
-        assert_eq!(Holding::default().told(), None);
+        assert_eq!(Holding::default().describe(), None);
         of_other.kill().await;
     }
 
@@ -163,7 +163,7 @@ mod tests {
             let held = Inventory::take(&own, &temp);
             process.kill().await;
             let left = held.left(&own, &temp);
-            let told = left.holding().told();
+            let told = left.holding().describe();
             assert!(told.is_some_and(|told| told.contains("still runs")), "{script}: {held:?}");
             left.clear();
             assert_eq!(held.left(&own, &temp).holding(), Holding::default(), "{script}");

@@ -29,12 +29,16 @@ const MAX_LOG: u64 = 16 << 20;
 /// pipe by then; only a helper that has escaped and holds the pipe open takes longer.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// A log that could not be made.
+/// A log that could not be created.
 #[derive(Debug, thiserror::Error)]
-#[error("{path} cannot be written: {source}; is there room, and may this user write there?")]
+#[error(
+    "cannot write the log {path}: {source}; free disk space, or use a folder that can be written"
+)]
 pub struct LogError {
-    path: Utf8PathBuf,
-    source: io::Error,
+    /// The log.
+    pub path: Utf8PathBuf,
+    /// What the system said.
+    pub source: io::Error,
 }
 
 /// A file that takes lines as they come. Clones write to the same file.

@@ -58,9 +58,9 @@ fn suite(name: &str, run: &RunInfo, cases: Vec<TestCase>) -> TestSuite {
         browser.version,
         browser.path,
         browser.origin,
-        browser.sandbox.told(),
+        browser.sandbox.label(),
         if browser.small_shm { "too small to be used" } else { "used" },
-        run.isolation.told(),
+        run.isolation.label(),
         run.node,
         run.harness_version,
         build.digest,
@@ -154,7 +154,7 @@ fn account(case: &Case, result: &CaseResult, earlier: &[CaseResult]) -> String {
         let said: Vec<_> = stamp.iter().chain(reason).map(String::as_str).collect();
         let _ = writeln!(account, "attempt {attempt}: {}: {}", outcome.name(), said.join(": "));
         let dir = case.attempt_dir(*attempt);
-        let _ = writeln!(account, "attempt {attempt} is told in {dir}");
+        let _ = writeln!(account, "attempt {attempt} is in {dir}");
     }
     if let Some(predicted) = &case.predicted {
         let _ = writeln!(account, "predicted: {predicted}");

@@ -33,14 +33,14 @@ pub fn head(RunStarted { run, cases }: &RunStarted) -> String {
         text::line(&browser.version),
         text::line(&browser.origin),
         text::line(&browser.path),
-        browser.sandbox.told(),
+        browser.sandbox.label(),
         if browser.small_shm { ", /dev/shm too small to be used" } else { "" },
         short(&run.plan.hash),
         text::line(&run.build.to_string()),
         counted(cases.len(), "case"),
         counted(run.jobs as usize, "job"),
-        run.isolation.told(),
-        run.clock.told(),
+        run.isolation.label(),
+        run.clock.label(),
         run.seed,
     )
 }

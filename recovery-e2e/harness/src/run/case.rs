@@ -89,7 +89,7 @@ pub async fn run(
         Some(control) => judge_control(control.predicted, verdict),
         None => verdict,
     };
-    let verdict = match ledger.as_ref().and_then(|ledger| ledger.left.told()) {
+    let verdict = match ledger.as_ref().and_then(|ledger| ledger.left.describe()) {
         Some(leak) => leaked(&leak, &verdict),
         None => verdict,
     };

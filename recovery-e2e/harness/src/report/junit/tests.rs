@@ -206,7 +206,7 @@ fn a_retried_case_is_one_testcase_that_tells_the_attempts_before() {
     let out = content(*all(&read, "system-out").first().unwrap());
     let told = "attempt 1: failed: RECOVERY-FAILED-REWINDWIN-posts2: ]]> two rows\n";
     assert!(out.contains(told), "{out}");
-    assert!(out.contains("attempt 1 is told in target/e2e/scenarios/a\n"), "{out}");
+    assert!(out.contains("attempt 1 is in target/e2e/scenarios/a\n"), "{out}");
 }
 
 #[test]

@@ -166,7 +166,7 @@ fn a_run_ends_with_where_its_reports_are_and_then_the_counts_alone() {
     let stopped = Summary { finished: stopped, ..mixed.clone() };
     insta::assert_snapshot!(end(&stopped, "out".into()), @r"
     the run was interrupted after 2.0 s; report.html, junit.xml, summary.json, summary.md and journal.jsonl are in out
-    run: it was told to stop before its end
+    run: it was interrupted before its end
     3 passed, 4 failed, 1 flaky, 1 skipped
     ");
 

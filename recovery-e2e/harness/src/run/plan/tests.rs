@@ -61,7 +61,7 @@ fn controls_stand_in_the_place_of_their_scenarios() {
 #[test]
 fn an_unknown_name_is_refused_with_those_that_there_are() {
     let refusal = plan(&selection(&["rewind"]), &Timings::default(), 1).err().unwrap().to_string();
-    assert!(refusal.starts_with("no scenario is named rewind; there are: "), "{refusal}");
+    assert!(refusal.starts_with("no scenario matches rewind; the scenarios are: "), "{refusal}");
     assert!(refusal.contains("rewind-window"), "{refusal}");
 }
 
