@@ -54,7 +54,7 @@ fn a_browser_that_is_not_there_is_refused_by_its_path() {
     let (code, said) = refused(&scratch, &["run", "--browser", "/nowhere/chromium"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("/nowhere/chromium does not start"), "{said}");
-    assert_eq!(said.matches("No such file").count(), 1, "the cause is told once: {said}");
+    assert_eq!(said.matches("No such file").count(), 1, "the cause is named once: {said}");
 }
 
 #[test]

@@ -59,7 +59,7 @@ impl Deaths {
     }
 }
 
-/// Waits for the end of a child and tells it, unless the watch is called off before.
+/// Waits for the end of a child and describes it, unless the watch is called off before.
 fn unasked_end(child: &OwnedFd, called_off: &PipeReader) -> Option<String> {
     loop {
         let mut both = [child.as_fd(), called_off.as_fd()]

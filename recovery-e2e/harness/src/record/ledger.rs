@@ -15,7 +15,7 @@ pub struct Ledger {
 }
 
 /// What a case's processes hold at one moment. What the harness holds on their behalf, its
-/// proxy's port for one, ends with the harness and is not told.
+/// proxy's port for one, ends with the harness and is not listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holding {
     /// The processes: the id and the program of each.

@@ -23,7 +23,7 @@ const RUN: &str = "recovery-e2e run";
 /// The class of what is no case of a family.
 const OWN_CLASS: &str = "recovery-e2e";
 
-/// The longest time that is told, in seconds: none is near it, and sums of it do not overflow.
+/// The longest duration that is written, in seconds: none is near it, and sums of it do not overflow.
 const MAX_SECONDS: f64 = 1e9;
 
 /// The report as XML, with exactly one test case for every planned case, and one for everything
@@ -134,7 +134,7 @@ fn verdict(result: &CaseResult) -> TestResult {
 }
 
 /// One line for each artifact. A consumer stores them by their base name, so the first of two that
-/// share it is attached, and the other is still told in the summary.
+/// share it is attached, and the other is still in the summary.
 fn attachments(result: &CaseResult) -> String {
     let mut names = HashSet::new();
     result

@@ -22,8 +22,8 @@ impl Trouble {
 }
 
 impl Summary {
-    /// All that is wrong with the run itself: it, or a shard of it, did not come to its own end or
-    /// is not there at all, or left something behind; it had nothing to prove; or it was not to be
+    /// All that is wrong with the run itself: it, or a shard of it, did not end by itself or
+    /// is missing, or left something behind; it had nothing to prove; or it was not to be
     /// flaky, and was.
     pub fn troubles(&self) -> Vec<Trouble> {
         let mut troubles = of_end("run", self.finished.as_ref());

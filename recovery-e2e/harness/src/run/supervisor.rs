@@ -19,7 +19,7 @@ use crate::os::temp::{self, RunTemp};
 use crate::record::journal::{self, JournalView};
 use crate::report::{self, exit_code};
 
-/// Holds the run's temporary folder; that it is set tells the inner process what it is.
+/// Holds the run's temporary folder; only the inner process has this variable.
 const INNER: &str = "RECOVERY_E2E_INNER";
 
 /// The temporary folder of this run, when this is its inner process.
@@ -76,8 +76,8 @@ async fn run_inner(temp: &Utf8Path, pauses: bool) -> anyhow::Result<ExitStatus> 
     let mut inner = Command::new(program)
         .args(env::args_os().skip(1))
         .env(INNER, temp)
-        // The lifeline: only this process holds its other end, so its closing tells the inner
-        // process that this one is gone. A parent-death signal would follow a thread instead.
+        // The lifeline: only this process holds its other end, so it closes for the inner
+        // process when this one is gone. A parent-death signal would follow a thread instead.
         .stdin(Stdio::piped())
         // A terminal's Ctrl-C reaches the inner process once: from here.
         .process_group(0)
@@ -123,7 +123,7 @@ async fn forward_signals(inner: &mut Child) -> std::io::Result<ExitStatus> {
             _ = hangup.recv() => Signal::HUP,
         };
         if let Some(pid) = pid {
-            // It may have ended at this very moment, which the next wait tells.
+            // It may have ended at this very moment, which the next wait reports.
             let _ = rustix::process::kill_process(pid, forwarded);
         }
     }

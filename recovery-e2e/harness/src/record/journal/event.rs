@@ -26,7 +26,7 @@ pub enum Event {
     RunStarted(RunStarted),
     /// A case is under way.
     Started(Started),
-    /// A case came to its end.
+    /// A case has ended.
     Finished(CaseResult),
     /// The last event of a run that ended by itself.
     RunFinished(RunFinished),

@@ -57,7 +57,7 @@ fn shards_are_joined_each_case_once_with_its_artifacts() {
         assert!(page.contains(&format!("src=\"{link}\"")), "{link}");
         assert!(out.join(&link).exists(), "{link} leads to a file of the merged run");
     }
-    assert_eq!(report::write_all(&out).unwrap(), summary, "its journal tells it all");
+    assert_eq!(report::write_all(&out).unwrap(), summary, "its journal contains all of it");
 }
 
 #[test]
@@ -208,10 +208,10 @@ fn a_shard_that_did_not_come_to_its_end_is_an_error_of_the_whole() {
     ] {
         fs::write(&path, format!("{}\n{tail}", &text[..cut])).unwrap();
         let summary = merge(&dirs, &dir.join("whole"), false).unwrap();
-        let told = summary.troubles().into_iter();
-        let told: Vec<_> =
-            told.map(|trouble| format!("{}: {}", trouble.name, trouble.reason)).collect();
-        assert_eq!(told, [says]);
+        let troubles = summary.troubles().into_iter();
+        let reasons: Vec<_> =
+            troubles.map(|trouble| format!("{}: {}", trouble.name, trouble.reason)).collect();
+        assert_eq!(reasons, [says]);
         assert_eq!((summary.counts.ready, exit_code(&summary)), (3, 1));
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::record::journal::MAX_SHARDS;
 
-/// One shard of so many; rendered and read as `2/4`.
+/// One shard of a plan; rendered and read as `2/4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     index: u32,
