@@ -32,7 +32,7 @@ pub fn temporary_beside(path: &Utf8Path) -> io::Result<NamedTempFile> {
         Some(folder) if !folder.as_str().is_empty() => folder,
         _ => Utf8Path::new("."),
     };
-    // A temporary file is its owner's alone by default, but a report is for everyone whom the
+    // A temporary file is its owner's alone by default, but a report is for everyone that the
     // umask allows.
     let all = Permissions::from_mode(0o666);
     tempfile::Builder::new().permissions(all).append(true).tempfile_in(folder)
@@ -61,7 +61,7 @@ pub fn repository_root(folder: &Utf8Path) -> Option<&Utf8Path> {
 /// The texts are cleaned before they are escaped: a secret with a quote in it is found too.
 ///
 /// # Errors
-/// When `value` cannot be told in JSON.
+/// When `value` cannot be written as JSON.
 pub fn redacted(value: &impl Serialize, redactor: &Redactor) -> serde_json::Result<Value> {
     serde_json::to_value(value).map(|value| clean(value, redactor))
 }
@@ -141,9 +141,9 @@ mod tests {
     fn a_secret_is_removed_from_every_depth_also_where_json_would_escape_it() {
         let redactor = Redactor::default();
         redactor.learn("pass\"word\n1");
-        let told = json!({"a": ["x pass\"word\n1"], "b": {"pass\"word\n1": 1}, "c": 2});
+        let secret = json!({"a": ["x pass\"word\n1"], "b": {"pass\"word\n1": 1}, "c": 2});
         assert_eq!(
-            redacted(&told, &redactor).unwrap(),
+            redacted(&secret, &redactor).unwrap(),
             json!({"a": ["x [redacted]"], "b": {"[redacted]": 1}, "c": 2})
         );
     }

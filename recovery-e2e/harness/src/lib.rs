@@ -4,6 +4,8 @@
 //! allowed imports of each.
 
 #[cfg(test)]
+mod messages;
+#[cfg(test)]
 mod test_dir;
 
 pub mod files;

@@ -50,7 +50,7 @@ fn a_defect_of_ones_own_fails_the_scenario_that_notices_it() {
     assert_eq!(view.cases[0].result.outcome, Outcome::Failed);
     assert_eq!(stamp(&view), "RECOVERY-FAILED-REWINDWIN-posts2-rows0");
 
-    // The verdict tells the defect itself, so its file is not needed any more.
+    // The verdict contains the defect, so its file is not needed any more.
     fs::remove_file(scratch.path().join("defect.json")).unwrap();
     let again = ["repeat", "out/rewind-window", "--out", "again"];
     let status = Harness::in_browser(&scratch).args(again).status().unwrap();
@@ -79,8 +79,8 @@ fn a_served_node_that_is_killed_runs_again_and_the_end_leaves_nothing() {
     let scratch = Scratch::new();
     let mut harness = Harness::begin(&scratch, &["serve", "--keep-open", "0"]);
     harness.wait_for_line("log in     http://127.0.0.1:");
-    let told = harness.wait_for_line("crashes it; either way it starts");
-    let pid = told.split(' ').nth(1).unwrap().parse().unwrap();
+    let line = harness.wait_for_line("crashes it; either way it starts");
+    let pid = line.split(' ').nth(1).unwrap().parse().unwrap();
     rustix::process::kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
     harness.wait_for_line("it runs again as process");
     let outer = harness.outer();

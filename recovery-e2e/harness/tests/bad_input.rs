@@ -17,7 +17,7 @@ fn an_unknown_scenario_is_refused_with_the_names_that_there_are() {
     let scratch = Scratch::new();
     let (code, said) = refused(&scratch, &["run", "-s", "rewind-windmill"]);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("no scenario is named rewind-windmill"), "{said}");
+    assert!(said.contains("no scenario matches rewind-windmill"), "{said}");
     assert!(said.contains("rewind-window"), "{said}");
 }
 
@@ -54,7 +54,7 @@ fn a_browser_that_is_not_there_is_refused_by_its_path() {
     let (code, said) = refused(&scratch, &["run", "--browser", "/nowhere/chromium"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("/nowhere/chromium does not start"), "{said}");
-    assert_eq!(said.matches("No such file").count(), 1, "the cause is told once: {said}");
+    assert_eq!(said.matches("No such file").count(), 1, "the cause is named once: {said}");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_folder_that_a_dead_run_has_left_is_swept_at_the_next_start() {
     std::fs::create_dir(&left).unwrap();
     std::fs::write(left.join("lock"), "").unwrap();
     let (_, said) = refused(&scratch, &["run", "--browser", "/nowhere/chromium"]);
-    assert!(said.contains("recovery-e2e-dead, which a dead run had left"), "{said}");
+    assert!(said.contains("recovery-e2e-dead, which a killed run had left"), "{said}");
     scratch.assert_no_temp_is_left();
 }
 

@@ -145,10 +145,10 @@ fn a_journal_cut_at_every_thousandth_byte_gives_a_report_that_accounts_for_every
         assert_eq!(names.pop().as_deref(), Some("run"), "cut at {cut}");
         assert_eq!(names.len(), planned.len(), "cut at {cut}");
         assert_eq!(names.into_iter().collect::<BTreeSet<_>>(), planned, "cut at {cut}");
-        let mut told = html(&out);
-        assert_eq!(told.len(), planned.len(), "cut at {cut}");
-        told.sort();
-        assert!(told.iter().eq(&planned), "cut at {cut}");
+        let mut shown = html(&out);
+        assert_eq!(shown.len(), planned.len(), "cut at {cut}");
+        shown.sort();
+        assert!(shown.iter().eq(&planned), "cut at {cut}");
         assert_eq!(red, summary.counts.not_passed() + 1, "cut at {cut}");
         assert!(summary.counts.passed() >= ready_before, "cut at {cut}");
         ready_before = summary.counts.passed();

@@ -21,7 +21,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("browser", &["os", "proxy", "record", "redact", "wait"]),
     ("node", &["browser", "os", "proxy", "redact", "test_dir", "wait"]),
     ("scenario", &["browser", "node", "os", "proxy", "record", "redact", "wait"]),
-    ("report", &["files", "proxy", "record", "redact", "test_dir"]),
+    ("report", &["files", "record", "redact", "test_dir"]),
     (
         "run",
         &[
@@ -30,6 +30,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("cli", &["os", "record", "report", "run"]),
+    ("messages", &["os", "record", "report", "run"]),
     ("main", &["cli", "record", "report", "run"]),
 ];
 

@@ -76,7 +76,7 @@ fn what_cannot_be_planned_is_refused_with_a_word_on_what_to_do() {
         (&["run", "--shard", "5/4"][..], "there is no shard 5 of 4"),
         (&["run", "--shard", "auto"], "give the shard, such as --shard 2/4"),
         (&["plan", "--shards", "0"], "0 is not in"),
-        (&["plan", "--timings", "nowhere.json"], "nowhere.json cannot be read"),
+        (&["plan", "--timings", "nowhere.json"], "cannot read the timings nowhere.json"),
         (&["run", "--update-timings", "--shard", "1/2"], "cannot be used with"),
         (&["run", "--update-timings", "-s", "rewind-window"], "cannot be used with"),
     ] {

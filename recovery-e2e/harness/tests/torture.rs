@@ -14,7 +14,7 @@ use recovery_e2e::record::journal::{self, CaseResult};
 use recovery_e2e::record::verdict::Outcome;
 use support::{Harness, Scratch};
 
-/// What a log and a screenshot may come to, in bytes.
+/// The largest log and screenshot together, in bytes.
 const MAX_ARTIFACT: u64 = 17 << 20;
 
 /// The ends of a run, by the names of the cases.
@@ -33,8 +33,8 @@ fn assert_ended(results: &HashMap<String, CaseResult>, case: &str, outcome: Outc
 fn assert_strictly_readable(scratch: &Scratch, cases: usize) {
     let junit = fs::read_to_string(scratch.out().join("junit.xml")).unwrap();
     let document = roxmltree::Document::parse(&junit).unwrap();
-    let told = document.descendants().filter(|node| node.has_tag_name("testcase")).count();
-    assert_eq!(told, cases, "{junit}");
+    let testcases = document.descendants().filter(|node| node.has_tag_name("testcase")).count();
+    assert_eq!(testcases, cases, "{junit}");
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn cases_break(args: &[&str]) {
     assert!(fs::read_to_string(log).unwrap().contains("a half \\ud800"));
     for (case, result) in &results {
         let ledger = result.ledger.as_ref().unwrap();
-        assert_eq!(ledger.left.told(), None, "{case}");
+        assert_eq!(ledger.left.describe(), None, "{case}");
         assert!(ledger.held.temp_bytes > 0, "{case}");
     }
     assert_strictly_readable(&scratch, names.len());

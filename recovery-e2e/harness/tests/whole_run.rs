@@ -24,7 +24,7 @@ fn in_the_middle(scratch: &Scratch) -> Harness {
     harness
 }
 
-/// After the first case was ready and the second did not come to its end.
+/// After the first case was ready and the second did not end.
 fn assert_one_ready_and_one_interrupted(out: &Utf8Path) {
     let view = journal::read(&out.join(journal::FILE_NAME)).unwrap();
     let outcomes: Vec<_> = view.cases.iter().map(|case| case.result.outcome).collect();
@@ -101,7 +101,7 @@ fn a_case_that_is_ready_only_when_it_is_tried_again_is_flaky_and_keeps_both_atte
     let node = breaking_node(&scratch, 2, 2);
     let args = ["-s", "rewind-window", "--node", node.as_str(), "--retries", "2"];
     let mut harness = Harness::start(&scratch, &[&args[..], &["--fail-on-flaky"]].concat());
-    harness.wait_for_line("again rewind-window");
+    harness.wait_for_line("retry rewind-window");
     harness.wait_for_line("1 passed, 0 failed, 1 flaky");
     assert_eq!(harness.code(), Some(1), "--fail-on-flaky");
     let seen = &view_of(&scratch).cases[0];
@@ -151,7 +151,7 @@ fn a_scenario_that_runs_longer_than_its_time_is_an_error_and_its_stage_ends() {
     assert_eq!(harness.code(), Some(1));
     let seen = &view_of(&scratch).cases[0];
     assert_eq!(seen.result.outcome, Outcome::Error);
-    assert!(!seen.result.phases.is_empty(), "the stage was closed, and told its phases");
+    assert!(!seen.result.phases.is_empty(), "the stage was closed, and its phases are known");
     scratch.assert_no_temp_is_left();
 }
 

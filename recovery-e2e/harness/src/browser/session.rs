@@ -105,7 +105,7 @@ impl SharedBrowser {
         // What cannot be removed is counted below.
         let _ = folder.close();
         let ledger = tokio::task::spawn_blocking(move || held.close(&children, &path));
-        let left = ledger.await.map(|ledger| ledger.left.told());
+        let left = ledger.await.map(|ledger| ledger.left.describe());
         let left = left.unwrap_or_else(|error| Some(format!("nobody knows what: {error}")));
         leaks.lock().extend(left.map(|left| format!("a shared browser left behind: {left}")));
     }

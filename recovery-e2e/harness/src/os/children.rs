@@ -21,7 +21,7 @@ pub struct Children {
     nonce: String,
     /// The pipes that they print to, by inode.
     pipes: Arc<Mutex<HashSet<u64>>>,
-    /// Told when one of them ends by itself.
+    /// Notified when one of them ends by itself.
     pub deaths: Deaths,
 }
 
@@ -39,7 +39,7 @@ impl Children {
         Ok(Children { nonce, pipes: Arc::default(), deaths: Deaths::default() })
     }
 
-    /// The same children, of whom no death has been heard.
+    /// The same children, with no death reported yet.
     #[must_use]
     pub fn next_life(self) -> Children {
         Children { deaths: Deaths::default(), ..self }
@@ -63,7 +63,7 @@ impl Children {
     }
 
     /// Whether a process is one of them, or was started by one: its environment says so, or it
-    /// holds a pipe of theirs. One that has cleared the one and closed the other is nobody's.
+    /// holds a pipe of theirs. One that has cleared the one and closed the other is not recognised.
     pub fn own(&self, pid: Pid) -> bool {
         let ours = format!("{VARIABLE}={}-", self.nonce);
         if procfs::environment(pid).iter().any(|variable| variable.starts_with(ours.as_bytes())) {

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use camino::Utf8Path;
 use rustix::fs::{major, minor};
 
-/// A claimed folder: nobody else can claim it for as long as this is kept. The kernel lets go of
+/// A claimed folder: no other process can claim it for as long as this is kept. The kernel lets go of
 /// it however the process ends, and nothing is written into the folder for it.
 #[derive(Debug)]
 pub struct Claim {
@@ -17,7 +17,7 @@ pub struct Claim {
 /// A folder that is not claimed.
 #[derive(Debug)]
 pub enum Refusal {
-    /// Another process has claimed it: its id, where the kernel tells it.
+    /// Another process has claimed it: its id, where the kernel reports it.
     Taken(Option<u32>),
     /// The system refused.
     Io(io::Error),
@@ -43,7 +43,7 @@ fn holder(folder: &File) -> Option<u32> {
 }
 
 /// Who holds the lock of `file`, its device and inode as the lines of `/proc/locks` give them. One
-/// who waits for it has an arrow in proxy, and one in another container has no id.
+/// who waits for it has an arrow in front, and one in another container has no id.
 fn holder_in(locks: &str, file: &str) -> Option<u32> {
     locks.lines().find_map(|line| {
         let fields: Vec<_> = line.split_whitespace().collect();

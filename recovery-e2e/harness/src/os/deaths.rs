@@ -59,7 +59,7 @@ impl Deaths {
     }
 }
 
-/// Waits for the end of a child and tells it, unless the watch is called off before.
+/// Waits for the end of a child and describes it, unless the watch is called off before.
 fn unasked_end(child: &OwnedFd, called_off: &PipeReader) -> Option<String> {
     loop {
         let mut both = [child.as_fd(), called_off.as_fd()]
@@ -84,8 +84,8 @@ fn end_of(child: &OwnedFd) -> String {
         Ok(Some(status)) => match (status.terminating_signal(), status.exit_status()) {
             (Some(signal), _) => format!("signal {signal}"),
             (None, Some(code)) => format!("exit code {code}"),
-            (None, None) => "nobody knows how".to_owned(),
+            (None, None) => "in an unknown way".to_owned(),
         },
-        _ => "nobody knows how".to_owned(),
+        _ => "in an unknown way".to_owned(),
     }
 }

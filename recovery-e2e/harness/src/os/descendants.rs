@@ -60,7 +60,7 @@ pub fn kill_all() {
 /// the group is empty.
 ///
 /// The group's leader must have been waited for already. A dying member's children are handed to
-/// this process before its death can be seen, so "no child in the group" means "nobody in it".
+/// this process before its death can be seen, so "no child in the group" means "the group is empty".
 pub fn kill_group(leader: Pid) {
     loop {
         let _ = rustix::process::kill_process_group(leader, Signal::KILL);

@@ -1,4 +1,4 @@
-//! What a case holds of the machine while its stage stands, and what is left of that afterwards.
+//! The resources of a case while its stage runs, and what is left of them afterwards.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -52,7 +52,7 @@ impl Inventory {
         left
     }
 
-    /// Clears what is left of it, and tells both.
+    /// Clears what is left of it, and returns both.
     pub fn close(&self, children: &Children, temp: &Utf8Path) -> Ledger {
         let left = self.left(children, temp);
         left.clear();
@@ -146,7 +146,7 @@ mod tests {
         process.kill().await;
         fs::remove_file(temp.join("profile")).unwrap();
         assert_eq!(held.left(&own, &temp).holding(), Holding::default());
-        assert_eq!(Holding::default().told(), None);
+        assert_eq!(Holding::default().describe(), None);
         of_other.kill().await;
     }
 
@@ -163,8 +163,8 @@ mod tests {
             let held = Inventory::take(&own, &temp);
             process.kill().await;
             let left = held.left(&own, &temp);
-            let told = left.holding().told();
-            assert!(told.is_some_and(|told| told.contains("still runs")), "{script}: {held:?}");
+            let named = left.holding().describe();
+            assert!(named.is_some_and(|named| named.contains("still runs")), "{script}: {held:?}");
             left.clear();
             assert_eq!(held.left(&own, &temp).holding(), Holding::default(), "{script}");
         }

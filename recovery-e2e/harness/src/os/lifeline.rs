@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read};
 use std::thread;
 
 /// Calls `cut` on a thread of its own when the outer process is gone, however it went, and `enter`
-/// whenever it tells that a person has pressed Enter.
+/// whenever it forwards that a person has pressed Enter.
 ///
 /// # Errors
 /// When the thread cannot be started.

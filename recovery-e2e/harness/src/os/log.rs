@@ -29,12 +29,16 @@ const MAX_LOG: u64 = 16 << 20;
 /// pipe by then; only a helper that has escaped and holds the pipe open takes longer.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// A log that could not be made.
+/// A log that could not be created.
 #[derive(Debug, thiserror::Error)]
-#[error("{path} cannot be written: {source}; is there room, and may this user write there?")]
+#[error(
+    "cannot write the log {path}: {source}; free disk space, or use a folder that can be written"
+)]
 pub struct LogError {
-    path: Utf8PathBuf,
-    source: io::Error,
+    /// The log.
+    pub path: Utf8PathBuf,
+    /// What the system said.
+    pub source: io::Error,
 }
 
 /// A file that takes lines as they come. Clones write to the same file.
@@ -96,7 +100,7 @@ impl LogFile {
         match inner.room.checked_sub(bytes) {
             Some(room) => {
                 inner.room = room;
-                // A log is no evidence: that the disk is full is told by the files that are.
+                // A log is no evidence: a full disk is reported by the files that are.
                 let _ = writeln!(inner.file, "{line}");
             }
             None => inner.left_out += bytes,
@@ -138,8 +142,8 @@ impl LogFile {
         answer
     }
 
-    /// Waits until every output that was followed has ended, and all of it stands here; but not
-    /// for ever, as somebody may hold one open. To be called when its process has ended, or does.
+    /// Waits until every output that was followed has ended, and all of it is here; but not
+    /// for ever, as another process may hold one open. To be called when its process has ended, or does.
     pub async fn drained(&self) {
         self.followed.close();
         let _ = tokio::time::timeout(DRAIN, self.followed.wait()).await;
@@ -258,8 +262,8 @@ mod tests {
         log.line(&"x".repeat(MAX_LOG as usize));
         log.turn_to(&second).unwrap();
         log.line("after");
-        let told = format!("before\n[... {} bytes left out]\n", MAX_LOG + 1);
-        assert_eq!(std::fs::read_to_string(&first).unwrap(), told);
+        let expected = format!("before\n[... {} bytes left out]\n", MAX_LOG + 1);
+        assert_eq!(std::fs::read_to_string(&first).unwrap(), expected);
         assert_eq!(std::fs::read_to_string(&second).unwrap(), "after\n");
         assert_eq!(log.last_lines(), "after");
         assert!(log.turn_to(&second.join("no folder")).is_err());

@@ -10,12 +10,12 @@ use sysinfo::{MemoryRefreshKind, System};
 /// From this share of the time on in which something waited for a core, cores are short.
 const MAX_PRESSURE: f64 = 0.8;
 
-/// From so many threads a core that run or wait to, each gets too little. Where the kernel tells
-/// the pressure too, both have to say so: alone, the load tells of the past, and the pressure says
+/// From so many threads a core that run or wait to, each gets too little. Where the kernel reports
+/// the pressure too, both have to say so: alone, the load describes the past, and the pressure says
 /// nothing of how many wait.
 ///
-/// Measured on two cores: a run of two cases a core comes to 4 by itself and is none the slower for
-/// it. At 5, beside ten busy threads of others, cases take three times as long, and no edge comes near
+/// Measured on two cores: a run of two cases a core has a load of 4 by itself and is none the slower for
+/// it. At 5, beside ten busy threads of others, cases take three times as long, and no wait comes near
 /// its deadline.
 const MAX_LOAD: f64 = 5.0;
 
@@ -31,7 +31,7 @@ const MIN_TIME: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Strain {
     /// The share of the time in which something that could have run waited for a core, where the
-    /// kernel tells it (`/proc/pressure/cpu`).
+    /// kernel reports it (`/proc/pressure/cpu`).
     pub pressure: Option<f64>,
     /// How many processes ran or waited to, as a mean over the last minute.
     pub load: f64,
@@ -47,7 +47,7 @@ impl Strain {
         self.is_short_of_cores() || self.free.is_some_and(|free| free < CASE_MEMORY)
     }
 
-    /// Whether one more case may begin beside so many that are under way. Where there is none, it
+    /// Whether one more case may begin beside `under_way` others. Where there is none, it
     /// may: what is slow is slow, and no run waits for ever.
     pub fn admits(&self, under_way: u32) -> bool {
         under_way == 0 || !self.is_starved()
@@ -100,7 +100,7 @@ impl Look {
     }
 }
 
-/// How many cases are run at a time where nobody says so: half as many again as there are cores,
+/// How many cases are run at a time by default: half as many again as there are cores,
 /// since each case waits now and then, for a browser to start or a timer of the node.
 ///
 /// Measured on two cores: 3 at a time take 7 % less than 2, and 4 no less than 3.
@@ -171,8 +171,8 @@ mod tests {
     #[test]
     fn the_strain_is_told_with_its_figures() {
         let strain = Strain { pressure: Some(0.934), load: 12.34, cores: 2, free: Some(210 << 20) };
-        let told = "CPU pressure 93 %, load 12.3 on 2 cores, 210 MiB of memory free";
-        assert_eq!(strain.to_string(), told);
+        let expected = "CPU pressure 93 %, load 12.3 on 2 cores, 210 MiB of memory free";
+        assert_eq!(strain.to_string(), expected);
         let unknown = Strain { pressure: None, free: None, ..strain };
         assert_eq!(unknown.to_string(), "load 12.3 on 2 cores");
     }
@@ -191,7 +191,7 @@ mod tests {
     fn a_limit_counts_only_where_it_is_below_what_the_machine_has() {
         assert_eq!(left_of(8 << 30, 2 << 30, 1 << 30), Some(1 << 30));
         assert_eq!(left_of(8 << 30, 2 << 30, 3 << 30), Some(0));
-        assert_eq!(left_of(8 << 30, 8 << 30, 7 << 30), None, "none: sysinfo tells the machine's");
+        assert_eq!(left_of(8 << 30, 8 << 30, 7 << 30), None, "none: sysinfo reports the machine's");
     }
 
     proptest! {

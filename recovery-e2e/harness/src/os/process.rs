@@ -81,10 +81,10 @@ impl Process {
     pub async fn kill(&mut self) {
         let Some(group) = self.group else { return };
         self.watch = None;
-        // An error here means that it has ended already, and the wait tells that too.
+        // An error here means that it has ended already, and the wait reports that too.
         let _ = self.child.start_kill();
         let _ = self.child.wait().await;
-        // A wait for the kernel, on a thread where it holds up nobody.
+        // A wait for the kernel, on a thread where it blocks no task.
         let mark = self.mark.clone();
         let _ = tokio::task::spawn_blocking(move || {
             descendants::kill_group(group);

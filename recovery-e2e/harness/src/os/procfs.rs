@@ -1,4 +1,4 @@
-//! What `/proc` tells. A process may end while it is looked at, and then has nothing any more: no
+//! Reading `/proc`. A process may end while it is looked at, and then has nothing any more: no
 //! answer here is an error.
 
 use std::collections::HashMap;
@@ -12,16 +12,16 @@ use rustix::process::Pid;
 pub struct Stat {
     /// The name of its program, cut to 15 bytes by the kernel.
     pub name: String,
-    /// Who started it, or inherited it; the first process has nobody.
+    /// Who started it, or inherited it; the first process has no parent.
     pub parent: Option<Pid>,
-    /// When it started, in ticks of the kernel: tells it from a later process of the same id.
+    /// When it started, in ticks of the kernel: distinguishes it from a later process of the same id.
     pub start: u64,
-    /// Whether it has ended, and waits only for somebody to hear of it.
+    /// Whether it has ended, and is only not reaped yet.
     pub has_ended: bool,
 }
 
 impl Stat {
-    /// The name stands in parentheses, and may itself hold spaces and parentheses.
+    /// The name is in parentheses, and may itself hold spaces and parentheses.
     fn parse(line: &str) -> Option<Stat> {
         let (_, named) = line.split_once('(')?;
         let (name, rest) = named.rsplit_once(')')?;
@@ -71,7 +71,7 @@ pub fn inode(open: &str, kind: &str) -> Option<u64> {
     open.strip_prefix(kind)?.strip_prefix(":[")?.strip_suffix(']')?.parse().ok()
 }
 
-/// The ports on which somebody listens, by the inode of the socket.
+/// The ports on which a process listens, by the inode of the socket.
 pub fn listening() -> HashMap<u64, u16> {
     let read = |table| fs::read_to_string(table).unwrap_or_default();
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(read);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn only_listeners_of_a_socket_table_are_told() {
+    fn only_listeners_of_a_socket_table_are_returned() {
         let line =
             |state| format!("1: 0100007F:1F90 00000000:0000 {state} 0:0 0:0 0 0 0 12345 1 0");
         assert_eq!(listener(&line("0A")), Some((12345, 8080)));

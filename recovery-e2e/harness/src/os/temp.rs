@@ -13,7 +13,7 @@ const PREFIX: &str = "recovery-e2e-";
 const RANDOM: usize = 12;
 
 /// A file in each folder that every process of its run holds a shared lock on, so that a folder
-/// whose lock nobody holds belongs to nobody. The kernel lets go of it however a process ends.
+/// whose lock no process holds is of a dead run. The kernel lets go of it however a process ends.
 const LOCK: &str = "lock";
 
 /// The temporary folder of a living run; removed when dropped.
@@ -46,7 +46,7 @@ impl RunTemp {
         &self.path
     }
 
-    /// Removes it, and tells if that fails.
+    /// Removes it, and reports if that fails.
     ///
     /// # Errors
     /// When something of it remains.

@@ -1,4 +1,4 @@
-//! What a case held of the machine, and what it left.
+//! The resources that the processes of a case held, and what of them was left behind.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub struct Ledger {
 }
 
 /// What a case's processes hold at one moment. What the harness holds on their behalf, its
-/// proxy's port for one, ends with the harness and is not told.
+/// proxy's port for one, ends with the harness and is not listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holding {
     /// The processes: the id and the program of each.
@@ -29,17 +29,17 @@ pub struct Holding {
 }
 
 impl Holding {
-    /// A sentence on everything in it; none when it is empty.
-    pub fn told(&self) -> Option<String> {
+    /// A sentence that names everything in it; none when it is empty.
+    pub fn describe(&self) -> Option<String> {
         let Self { processes, ports, temp_bytes, shm } = self;
-        let mut told: Vec<_> =
+        let mut left: Vec<_> =
             processes.iter().map(|process| format!("process {process} still runs")).collect();
-        told.extend(ports.iter().map(|port| format!("port {port} is still listened on")));
-        told.extend(shm.iter().map(|name| format!("{SHM}{name} is still there")));
+        left.extend(ports.iter().map(|port| format!("port {port} is still listened on")));
+        left.extend(shm.iter().map(|name| format!("{SHM}{name} is still there")));
         if *temp_bytes > 0 {
-            told.push(format!("its temporary folder still has {temp_bytes} bytes"));
+            left.push(format!("its temporary folder still has {temp_bytes} bytes"));
         }
-        (!told.is_empty()).then(|| told.join("; "))
+        (!left.is_empty()).then(|| left.join("; "))
     }
 }
 
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_that_was_left_is_told() {
+    fn everything_that_was_left_is_named() {
         let left = Holding {
             processes: vec!["7 sleep".to_owned()],
             ports: vec![8080],
@@ -56,7 +56,7 @@ mod tests {
             shm: vec!["x".to_owned()],
         };
         assert_eq!(
-            left.told().unwrap(),
+            left.describe().unwrap(),
             "process 7 sleep still runs; port 8080 is still listened on; /dev/shm/x is still \
              there; its temporary folder still has 3 bytes"
         );

@@ -1,4 +1,4 @@
-//! What a run and its pages were set up with.
+//! The settings of a run and its pages.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -18,8 +18,8 @@ pub enum Isolation {
 }
 
 impl Isolation {
-    /// What to tell a person of it.
-    pub fn told(self) -> &'static str {
+    /// A description for a person.
+    pub fn label(self) -> &'static str {
         match self {
             Isolation::Process => "a browser a case",
             Isolation::Context => "a browser a worker, a context a case",
@@ -38,15 +38,15 @@ pub enum Clock {
 }
 
 impl Clock {
-    /// What to tell a person of it.
-    pub fn told(self) -> &'static str {
+    /// A description for a person.
+    pub fn label(self) -> &'static str {
         match self {
             Clock::Page => "page time",
             Clock::Real => "wall time",
         }
     }
 
-    /// The range of the retry that the node is to tell event sources, in milliseconds; none for
+    /// The range of the retry that the node sends to event sources, in milliseconds; none for
     /// the node's own. A browser's redial keeps wall time, which page time does not wait for.
     pub fn retry_ms(self) -> Option<&'static str> {
         match self {
@@ -63,9 +63,9 @@ pub struct PageSettings {
     pub width: u32,
     /// The window's height in CSS pixels.
     pub height: u32,
-    /// Whose time its timers keep.
+    /// The clock of its timers.
     pub clock: Clock,
-    /// Decides its `Math.random`.
+    /// The seed of its `Math.random`.
     pub seed: u32,
 }
 
@@ -87,7 +87,7 @@ impl PageSettings {
 /// Whether the browser keeps its processes in its own sandbox.
 ///
 /// It guards this machine against a page. The pages here are the node's own, so a run without it
-/// is no less of a proof; but it is told.
+/// is no less of a proof; every report says which it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sandbox {
@@ -105,8 +105,8 @@ impl Sandbox {
         if rustix::process::geteuid().is_root() { Sandbox::OffForRoot } else { Sandbox::On }
     }
 
-    /// What to tell a person of it.
-    pub fn told(self) -> &'static str {
+    /// A description for a person.
+    pub fn label(self) -> &'static str {
         match self {
             Sandbox::On => "on",
             Sandbox::OffForRoot => "off, as root runs it",
@@ -132,7 +132,7 @@ pub struct DefectEdit {
 pub struct BrowserInfo {
     /// Its program.
     pub path: String,
-    /// What it says of itself.
+    /// Its name and version.
     pub version: String,
     /// Who provided it: `nix`, `PATH`, `apt`, or what named it.
     pub origin: String,

@@ -1,9 +1,9 @@
-//! What the headline of a case says, on whichever report it stands.
+//! The headline of a case, the same in every report.
 
 use crate::record::journal::{Case, CaseResult};
 use crate::record::verdict::Outcome;
 
-/// The stamp that a case came to; of a control, that it was seen. One that does not count is not
+/// The stamp of a case; of a control, that it was seen. One that does not count is not
 /// shown: it would read like one that does.
 pub fn stamp(case: &Case, result: &CaseResult) -> Option<String> {
     let counts = |_: &&_| result.outcome != Outcome::Inconclusive;
@@ -11,7 +11,7 @@ pub fn stamp(case: &Case, result: &CaseResult) -> Option<String> {
     result.stamp.as_ref().filter(counts).map(|stamp| format!("{seen}{stamp}"))
 }
 
-/// How long a case took, where that is known: not of one that came to no end.
+/// How long a case took, where that is known: not of one that did not end.
 pub fn took(result: &CaseResult) -> Option<String> {
     let has_ended = !matches!(result.outcome, Outcome::Skipped | Outcome::Interrupted);
     has_ended.then(|| seconds(result.seconds))

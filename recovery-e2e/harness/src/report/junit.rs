@@ -23,7 +23,7 @@ const RUN: &str = "recovery-e2e run";
 /// The class of what is no case of a family.
 const OWN_CLASS: &str = "recovery-e2e";
 
-/// The longest time that is told, in seconds: none is near it, and sums of it do not overflow.
+/// The longest duration that is written, in seconds: none is near it, and sums of it do not overflow.
 const MAX_SECONDS: f64 = 1e9;
 
 /// The report as XML, with exactly one test case for every planned case, and one for everything
@@ -58,9 +58,9 @@ fn suite(name: &str, run: &RunInfo, cases: Vec<TestCase>) -> TestSuite {
         browser.version,
         browser.path,
         browser.origin,
-        browser.sandbox.told(),
+        browser.sandbox.label(),
         if browser.small_shm { "too small to be used" } else { "used" },
-        run.isolation.told(),
+        run.isolation.label(),
         run.node,
         run.harness_version,
         build.digest,
@@ -134,7 +134,7 @@ fn verdict(result: &CaseResult) -> TestResult {
 }
 
 /// One line for each artifact. A consumer stores them by their base name, so the first of two that
-/// share it is attached, and the other is still told in the summary.
+/// share it is attached, and the other is still in the summary.
 fn attachments(result: &CaseResult) -> String {
     let mut names = HashSet::new();
     result
@@ -154,7 +154,7 @@ fn account(case: &Case, result: &CaseResult, earlier: &[CaseResult]) -> String {
         let said: Vec<_> = stamp.iter().chain(reason).map(String::as_str).collect();
         let _ = writeln!(account, "attempt {attempt}: {}: {}", outcome.name(), said.join(": "));
         let dir = case.attempt_dir(*attempt);
-        let _ = writeln!(account, "attempt {attempt} is told in {dir}");
+        let _ = writeln!(account, "attempt {attempt} is in {dir}");
     }
     if let Some(predicted) = &case.predicted {
         let _ = writeln!(account, "predicted: {predicted}");

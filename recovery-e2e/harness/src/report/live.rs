@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use crate::record::journal::tests::case;
 
-    /// A terminal that keeps what is written to it, wherever the cursor stands.
+    /// A terminal that keeps what is written to it, wherever the cursor is.
     #[derive(Clone, Debug, Default)]
     struct Paper(Arc<Mutex<String>>);
 

@@ -42,11 +42,11 @@ pub const HTML_FILE: &str = "report.html";
 /// Why a report is not there.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    /// There is no journal to report from.
+    /// The journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// It is not known where the out folder lies.
-    #[error("the place of {out} cannot be told: {source}; run in a folder that exists")]
+    /// The path of the output folder cannot be resolved.
+    #[error("cannot resolve the path of {out}: {source}; run in a folder that exists")]
     Place {
         /// The out folder.
         out: Utf8PathBuf,
@@ -54,13 +54,15 @@ pub enum ReportError {
         source: io::Error,
     },
     /// The JUnit report cannot be rendered.
-    #[error("the JUnit report cannot be rendered: {0}")]
+    #[error("cannot render the JUnit report: {0}; this is a bug of recovery-e2e, please report it")]
     Junit(#[from] junit_report::Error),
-    /// A report cannot be told in JSON.
-    #[error("a report cannot be told in JSON: {0}")]
+    /// A report cannot be written as JSON.
+    #[error("cannot write a report as JSON: {0}; this is a bug of recovery-e2e, please report it")]
     Encode(#[from] serde_json::Error),
     /// A report cannot be written.
-    #[error("the report {path} cannot be written: {source}; make room or give another out folder")]
+    #[error(
+        "cannot write the report {path}: {source}; free disk space, or give --out another folder"
+    )]
     Write {
         /// The report's path.
         path: Utf8PathBuf,
@@ -86,8 +88,7 @@ pub fn write_all(out: &Utf8Path) -> Result<Summary, ReportError> {
     Ok(summary)
 }
 
-/// Says how the run went, to a person and to GitHub where it runs on GitHub, and returns its exit
-/// code.
+/// Prints how the run ended, also for GitHub where it runs there, and returns the exit code.
 ///
 /// # Errors
 /// When the job summary that GitHub names cannot be written.

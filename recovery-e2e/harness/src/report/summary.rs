@@ -1,4 +1,4 @@
-//! `summary.json`: everything the journal tells, as one document.
+//! `summary.json`: the whole journal as one document.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub struct Summary {
     pub run: RunInfo,
     /// How it ended; `None` when it was cut off.
     pub finished: Option<RunFinished>,
-    /// How many cases came to each outcome.
+    /// The number of cases with each outcome.
     pub counts: Counts,
     /// What each shard was predicted to take, and what it took.
     pub shards: Vec<ShardTimes>,
@@ -37,7 +37,7 @@ pub struct ShardTimes {
     pub cases: usize,
     /// What the plan predicted, in seconds, if there were timings.
     pub predicted_seconds: Option<f64>,
-    /// What the cases that came to an end took, in seconds.
+    /// What the cases that ended took, in seconds.
     pub realised_seconds: f64,
 }
 
@@ -61,12 +61,12 @@ impl ShardTimes {
     }
 }
 
-/// Sums of times have no more to tell.
+/// Sums of durations are no more precise.
 fn to_millis(seconds: f64) -> f64 {
     (seconds * 1000.0).round() / 1000.0
 }
 
-/// How many cases came to each outcome.
+/// The number of cases with each outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "each counts the outcome of its name")]
 pub struct Counts {
@@ -108,7 +108,7 @@ impl Counts {
 }
 
 impl Summary {
-    /// The summary of the run that `view` tells, whose out folder lies at `place`.
+    /// The summary of the run in `view`, whose output folder is at `place`.
     pub(super) fn new(view: JournalView, place: &Utf8Path) -> Self {
         let JournalView { run, mut cases, finished } = view;
         for CaseView { case, result, earlier } in &mut cases {
@@ -122,7 +122,7 @@ impl Summary {
     }
 }
 
-/// The exit code of a run: 0 when nothing is wrong with it and all its cases are as they should be.
+/// The exit code of a run: 0 when nothing is wrong with it and all its cases are ok.
 pub fn exit_code(summary: &Summary) -> u8 {
     let good = summary.troubles().is_empty() && summary.counts.not_passed() == 0;
     u8::from(!good)

@@ -1,6 +1,6 @@
 //! What a person sees while a run lasts and when it ends.
 //!
-//! Each function gives lines without the last line feed. What a case tells of itself is cleaned: it
+//! Each function gives lines without the last line feed. Text from a case is cleaned: it
 //! cannot move the cursor or pass for a line of ours.
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -14,14 +14,14 @@ use crate::record::journal::{
 };
 use crate::record::verdict::Outcome;
 
-/// In proxy of what belongs to the line above.
+/// In front of what belongs to the line above.
 const INDENT: &str = "      ";
 
 const RED: &str = "31";
 const GREEN: &str = "32";
 const YELLOW: &str = "33";
 
-/// What the run stands on.
+/// The environment of the run.
 pub fn head(RunStarted { run, cases }: &RunStarted) -> String {
     let browser = &run.browser;
     let part = match run.part {
@@ -33,14 +33,14 @@ pub fn head(RunStarted { run, cases }: &RunStarted) -> String {
         text::line(&browser.version),
         text::line(&browser.origin),
         text::line(&browser.path),
-        browser.sandbox.told(),
+        browser.sandbox.label(),
         if browser.small_shm { ", /dev/shm too small to be used" } else { "" },
         short(&run.plan.hash),
         text::line(&run.build.to_string()),
         counted(cases.len(), "case"),
         counted(run.jobs as usize, "job"),
-        run.isolation.told(),
-        run.clock.told(),
+        run.isolation.label(),
+        run.clock.label(),
         run.seed,
     )
 }
@@ -68,7 +68,7 @@ impl Layout {
         self.verdict("retry", YELLOW, case, result)
     }
 
-    /// A verdict; when it is not good, why, and which folder tells more.
+    /// A verdict; when it is not good, why, and which folder contains more.
     fn verdict(&self, tag: &str, hue: &str, case: &Case, result: &CaseResult) -> String {
         let Self { out, colour, width } = self;
         let id = format!("{:<width$}", case.id);

@@ -101,11 +101,11 @@ fn leaking(mut summary: Summary) -> Summary {
 
 #[test]
 fn what_a_shared_browser_has_left_behind_is_one_trouble_of_the_run() {
-    let told = leaking(summary(&[("a", None, Outcome::Ready, None)])).troubles();
-    assert_eq!(told.len(), 1);
-    assert_eq!((told[0].name.as_str(), told[0].outcome), ("run leak", Outcome::Error));
-    let both = told[0].reason.contains("7 sleep") && told[0].reason.contains("8 sleep");
-    assert!(both, "{}", told[0].reason);
+    let troubles = leaking(summary(&[("a", None, Outcome::Ready, None)])).troubles();
+    assert_eq!(troubles.len(), 1);
+    assert_eq!((troubles[0].name.as_str(), troubles[0].outcome), ("run leak", Outcome::Error));
+    let both = troubles[0].reason.contains("7 sleep") && troubles[0].reason.contains("8 sleep");
+    assert!(both, "{}", troubles[0].reason);
 }
 
 #[test]
@@ -131,6 +131,6 @@ fn the_file_of_a_verdict_tells_the_case_the_browser_and_the_page_without_secrets
     assert_eq!(read["result"]["reason"], "GET /login?token=[redacted] failed");
     assert_eq!(read["browser"]["version"], "Chromium 156.0");
     assert_eq!(read["page"]["seed"], 7);
-    let told = read_verdict_file(&out.join("a")).unwrap();
-    assert_eq!((told.case, told.conditions), (case, conditions));
+    let saved = read_verdict_file(&out.join("a")).unwrap();
+    assert_eq!((saved.case, saved.conditions), (case, conditions));
 }

@@ -9,7 +9,7 @@ use std::str::Chars;
 /// The longest block, in bytes: some consumers refuse a whole report for one that is larger.
 const MAX_BLOCK: usize = 64 * 1024;
 
-/// The longest line, in bytes: it is a headline, and the whole text stands in a block.
+/// The longest line, in bytes: it is a headline, and the whole text is in a block.
 const MAX_LINE: usize = 1024;
 
 /// What Jenkins and GitLab take for the begin of an attachment's path.
@@ -95,8 +95,8 @@ fn skip_control_sequence(chars: &mut Peekable<Chars<'_>>) {
     chars.next_if(|c| ('@'..='~').contains(c));
 }
 
-/// Skips to the bell or the terminator, but never over the end of a line: a string that nobody
-/// ends must not hide the rest of the text.
+/// Skips to the bell or the terminator, but never over the end of a line: a string without
+/// an end must not hide the rest of the text.
 fn skip_control_string(chars: &mut Peekable<Chars<'_>>) {
     while let Some(c) = chars.next_if(|c| *c != '\n') {
         match c {

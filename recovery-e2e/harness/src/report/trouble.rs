@@ -1,4 +1,4 @@
-//! What is wrong with a run itself, whatever its cases came to.
+//! What is wrong with a run itself, whatever the outcomes of its cases are.
 
 use super::summary::Summary;
 use crate::record::journal::{Part, RunFinished, ShardRun, Stop};
@@ -22,8 +22,8 @@ impl Trouble {
 }
 
 impl Summary {
-    /// All that is wrong with the run itself: it, or a shard of it, did not come to its own end or
-    /// is not there at all, or left something behind; it had nothing to prove; or it was not to be
+    /// All that is wrong with the run itself: it, or a shard of it, did not end by itself or
+    /// is missing, or left something behind; it had nothing to prove; or it was not to be
     /// flaky, and was.
     pub fn troubles(&self) -> Vec<Trouble> {
         let mut troubles = of_end("run", self.finished.as_ref());
@@ -64,7 +64,7 @@ fn not_whole(name: &str, finished: Option<&RunFinished>) -> Option<Trouble> {
         Some(RunFinished { stopped: None, .. }) => return None,
         None => "it was cut off before its end".to_owned(),
         Some(RunFinished { stopped: Some(Stop::Signal), .. }) => {
-            "it was told to stop before its end".to_owned()
+            "it was interrupted before its end".to_owned()
         }
         Some(RunFinished { stopped: Some(Stop::FailFast(bad)), .. }) => {
             format!("it stopped at {bad} (--fail-fast)")

@@ -1,4 +1,4 @@
-//! `verdict.json`: what a case came to, beside its screenshots and its trace.
+//! `verdict.json`: the verdict of a case, beside its screenshots and its trace.
 
 use std::{fs, io};
 
@@ -23,14 +23,14 @@ pub const VERDICT_VERSION: u32 = 1;
 /// What a verdict depends on besides its case and the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conditions {
-    /// The browser that it came to be in.
+    /// The browser.
     pub browser: BrowserInfo,
-    /// What of the browser the case had to itself.
+    /// What the case had to itself of the browser.
     #[serde(default)]
     pub isolation: Isolation,
     /// How its page was set up.
     pub page: PageSettings,
-    /// What a person had put into the client.
+    /// The defect that a user had put into the client.
     #[serde(default)]
     pub defect: Vec<DefectEdit>,
 }
@@ -56,14 +56,14 @@ pub fn write_verdict_file(
     conditions: &Conditions,
     redactor: &Redactor,
 ) -> Result<(), ReportError> {
-    let told = VerdictFile { v: VERDICT_VERSION, case, result, conditions };
-    let content = serde_json::to_vec_pretty(&files::redacted(&told, redactor)?)?;
+    let file = VerdictFile { v: VERDICT_VERSION, case, result, conditions };
+    let content = serde_json::to_vec_pretty(&files::redacted(&file, redactor)?)?;
     let path = dir.join(VERDICT_FILE);
     fs::create_dir_all(dir).map_err(|source| ReportError::Write { path: path.clone(), source })?;
     write(&path, &content)
 }
 
-/// What a verdict file tells of how to come to the same verdict.
+/// What a verdict file contains that is needed to repeat the verdict.
 #[derive(Debug, Deserialize)]
 pub struct SavedVerdict {
     /// The case.
@@ -73,12 +73,12 @@ pub struct SavedVerdict {
     pub conditions: Conditions,
 }
 
-/// There is no verdict to come to again.
+/// A verdict that cannot be repeated.
 #[derive(Debug, thiserror::Error)]
 pub enum VerdictFileError {
     /// No such file.
     #[error(
-        "there is no verdict in {dir}: {source}; name the folder of a case, such as \
+        "cannot read a verdict in {dir}: {source}; give the folder of a case, such as \
          target/e2e/scenarios/restart"
     )]
     Read {
@@ -87,8 +87,10 @@ pub enum VerdictFileError {
         /// What the system said.
         source: io::Error,
     },
-    /// The file is no verdict of this version.
-    #[error("{path} is no verdict that this version can read: {source}; run the scenario itself")]
+    /// The file is not a verdict of this version.
+    #[error(
+        "{path} is not a verdict that this version can read: {source}; run the scenario itself"
+    )]
     Parse {
         /// The file.
         path: Utf8PathBuf,

@@ -95,7 +95,7 @@ pub async fn run(
     let observed =
         Observed { readings: log.readings(), evidence: log.evidence(), receipts: played.receipts };
     let verdict = verdict_of(job, &ending, &observed);
-    let verdict = match ledger.as_ref().and_then(|ledger| ledger.left.told()) {
+    let verdict = match ledger.as_ref().and_then(|ledger| ledger.left.describe()) {
         Some(leak) => leaked(&leak, &verdict),
         None => verdict,
     };

@@ -1,4 +1,4 @@
-//! A defect that a person puts into the client, to see which scenario notices it.
+//! A defect that a user puts into the client, to see which scenario notices it.
 
 use std::{fs, io};
 
@@ -7,19 +7,21 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::proxy::{Edit, Patch};
 use crate::record::settings::DefectEdit;
 
-/// What was given is no defect.
+/// A file of `--defect` that is not valid.
 #[derive(Debug, thiserror::Error)]
 pub enum DefectError {
-    /// There is no such file.
-    #[error("the defect {path} cannot be read: {source}; give the file that holds it")]
+    /// The file cannot be read.
+    #[error("cannot read the defect {path}: {source}; give --defect a file that exists")]
     Read {
         /// The file.
         path: Utf8PathBuf,
         /// What the system said.
         source: io::Error,
     },
-    /// It holds something else.
-    #[error("{path} is no defect: {source}; give a JSON list of {{asset, find, replace}}")]
+    /// The file contains something else.
+    #[error(
+        "{path} is not a defect: {source}; give --defect a JSON list of {{asset, find, replace}}"
+    )]
     Parse {
         /// The file.
         path: Utf8PathBuf,

@@ -1,4 +1,4 @@
-//! Joining the shards of a plan that ran on several machines.
+//! Merging the shards of a plan that ran on several machines.
 
 use std::path::Component;
 use std::{fs, io};
@@ -15,14 +15,14 @@ use crate::redact::Redactor;
 use crate::report::{self, ReportError, Summary};
 use crate::run::out::{self, OutError};
 
-/// Shards that are not joined. Nothing has been written then, but for the last three.
+/// Shards that are not merged. Nothing has been written then, except for the last three.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     /// A journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// A folder of another run.
-    #[error("{dir} is foreign: {what}; merge the shards of one plan only")]
+    #[error("{dir} does not belong to this run: {what}; merge the shards of one run only")]
     Foreign {
         /// The folder.
         dir: Utf8PathBuf,
@@ -45,7 +45,9 @@ pub enum MergeError {
         first_build: Box<BuildInfo>,
     },
     /// A shard that is there twice.
-    #[error("shard {shard}/{shards} is there twice, in {first} and in {second}; leave one out")]
+    #[error(
+        "shard {shard}/{shards} is given twice, in {first} and in {second}; remove one of them"
+    )]
     Doubled {
         /// Which one, counted from 1.
         shard: u32,
@@ -58,7 +60,7 @@ pub enum MergeError {
     },
     /// Shards that are not there.
     #[error(
-        "shard {} missing: give the folder of each, or --partial to report what is there",
+        "shard {} missing; give the folder of each, or --partial to report the shards that exist",
         named(missing, *shards)
     )]
     Missing {
@@ -68,10 +70,10 @@ pub enum MergeError {
         shards: u32,
     },
     /// No folder of a shard at all.
-    #[error("there is no shard to merge")]
+    #[error("there is no shard to merge; give the output folders of the shards")]
     Nothing,
     /// The merged folder is one of those that are merged, or lies around or within one.
-    #[error("{out} and {dir} overlap; give --out a folder of its own")]
+    #[error("{out} and {dir} overlap; give --out a folder outside of the shards")]
     Overlap {
         /// The merged folder.
         out: Utf8PathBuf,
@@ -82,7 +84,9 @@ pub enum MergeError {
     #[error(transparent)]
     Out(#[from] OutError),
     /// An artifact cannot be copied.
-    #[error("{path} cannot be copied: {source}; is there room?")]
+    #[error(
+        "cannot copy {path}: {source}; free disk space or give --out another folder, and merge again"
+    )]
     Copy {
         /// What was to be copied.
         path: Utf8PathBuf,
@@ -98,7 +102,7 @@ pub enum MergeError {
 }
 
 impl MergeError {
-    /// Whether the shards are as they should be, and the merged folder cannot be written.
+    /// Whether the shards are valid, and the merged folder cannot be written.
     pub fn is_environment(&self) -> bool {
         use MergeError::{Append, Copy, Out, Overlap, Report};
         matches!(self, Overlap { .. } | Out(_) | Copy { .. } | Append(_) | Report(_))
@@ -146,18 +150,18 @@ pub fn merge(dirs: &[Utf8PathBuf], out: &Utf8Path, partial: bool) -> Result<Summ
 fn source(dir: &Utf8Path, view: JournalView) -> Result<Source, MergeError> {
     let foreign = |what: &str| MergeError::Foreign { dir: dir.to_owned(), what: what.to_owned() };
     let Part::Shard(shard) = view.run.part else {
-        return Err(foreign("it has been merged already"));
+        return Err(foreign("it is a merged run already"));
     };
-    // A journal from another machine must not choose what is written here.
+    // A journal from another machine must not choose where files are written here.
     let is_inside = |case: &CaseView| {
         let mut parts = case.case.dir.as_std_path().components();
         parts.all(|part| matches!(part, Component::Normal(_)))
     };
     if !view.cases.iter().all(is_inside) {
-        return Err(foreign("the folder of a case lies outside of it"));
+        return Err(foreign("the folder of a case is outside of it"));
     }
     if view.cases.iter().any(|case| case.case.shard != shard) {
-        return Err(foreign("it holds a case of another shard"));
+        return Err(foreign("it contains a case of another shard"));
     }
     Ok(Source { dir: dir.to_owned(), shard, view })
 }
@@ -192,7 +196,7 @@ fn fit(sources: &[Source], partial: bool) -> Result<(), MergeError> {
     Err(MergeError::Missing { missing, shards })
 }
 
-/// What tells `other` from the run that it should belong to.
+/// How `other` differs from the run that it should belong to.
 fn difference(first: &Source, other: &Source) -> Option<String> {
     let facts = |run: &RunInfo| {
         [
@@ -200,8 +204,8 @@ fn difference(first: &Source, other: &Source) -> Option<String> {
             ("number of shards", run.plan.shards.to_string()),
             ("harness", run.harness_version.clone()),
             ("browser", run.browser.version.clone()),
-            ("clock", format!("{:?}", run.clock)),
-            ("isolation", run.isolation.told().to_owned()),
+            ("clock", run.clock.label().to_owned()),
+            ("isolation", run.isolation.label().to_owned()),
         ]
     };
     let (ours, theirs) = (facts(&first.view.run), facts(&other.view.run));
@@ -213,13 +217,13 @@ fn difference(first: &Source, other: &Source) -> Option<String> {
 
 /// A case whose folder lies elsewhere: its files are not the shard's.
 fn way_out(Source { dir, view, .. }: &Source) -> Option<String> {
-    // What cannot be seen is told by the copy.
+    // A folder that cannot be read is reported by the copy.
     let is_outside = |at: Utf8PathBuf| files::lies_below(dir, &at).is_ok_and(|is_below| !is_below);
     let seen = view.cases.iter().find(|seen| is_outside(dir.join(&seen.case.dir)))?;
     Some(format!("the folder of {} leads out of it", seen.case.id))
 }
 
-/// Whether what stands at `out` can be replaced without touching a source.
+/// Whether `out` can be replaced without touching a source.
 fn apart(sources: &[Source], out: &Utf8Path) -> Result<(), MergeError> {
     let Ok(real_out) = out.canonicalize_utf8() else { return Ok(()) };
     for Source { dir, .. } in sources {

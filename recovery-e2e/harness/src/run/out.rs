@@ -11,7 +11,7 @@ use crate::record::journal;
 /// Why a folder is not written to.
 #[derive(Debug, thiserror::Error)]
 pub enum OutError {
-    /// Something that is no folder stands there.
+    /// It is not a folder.
     #[error(
         "{out} is not a folder; give --out a folder that is absent, empty, or of an earlier run"
     )]
@@ -19,15 +19,15 @@ pub enum OutError {
         /// The path that was given.
         out: Utf8PathBuf,
     },
-    /// A link stands there; what it leads to is not emptied.
-    #[error("{out} is a symbolic link; give --out the folder that it leads to")]
+    /// It is a link, whose target is not emptied.
+    #[error("{out} is a symbolic link; give --out its target")]
     Link {
         /// The path that was given.
         out: Utf8PathBuf,
     },
-    /// The folder holds what no run has left there.
+    /// It contains files that no run has written.
     #[error(
-        "{out} is not empty and holds no journal of an earlier run; empty it, or give --out another folder"
+        "{out} is not empty and contains no journal of an earlier run; empty it, or give --out another folder"
     )]
     Foreign {
         /// The path that was given.
@@ -45,9 +45,7 @@ pub enum OutError {
         by: Option<u32>,
     },
     /// The system refused.
-    #[error(
-        "{path} cannot be prepared for the run: {source}; give --out a folder that can be written"
-    )]
+    #[error("cannot prepare {path} for the run: {source}; give --out a folder that can be written")]
     Io {
         /// What could not be read, made or removed.
         path: Utf8PathBuf,
@@ -101,11 +99,11 @@ fn empty(folder: &Utf8Path, out: impl Fn() -> Utf8PathBuf) -> Result<(), OutErro
             )
             .map_err(failed(folder))?;
     }
-    // The journal goes last: as long as it stands, a folder that is half empty is still ours.
+    // The journal is removed last: with it, a half-empty folder is still known as a run's.
     fs::remove_file(&journal).map_err(failed(&journal))
 }
 
-/// What stands at `path` itself; `None` when nothing does.
+/// The metadata of `path` itself; `None` when it does not exist.
 fn at(path: &Utf8Path) -> Result<Option<Metadata>, OutError> {
     match fs::symlink_metadata(path) {
         Ok(found) => Ok(Some(found)),
@@ -210,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_refused_with_a_word_on_what_to_do() {
+    fn a_file_is_refused_with_what_to_do_next() {
         let (_dir, dir) = test_dir();
         let out = dir.join("out");
         fs::write(&out, b"mine").unwrap();

@@ -62,7 +62,7 @@ impl Plan {
     }
 }
 
-/// The plan of `selection`, on so many shards.
+/// The plan of `selection` on `shards` shards.
 ///
 /// # Errors
 /// [`PlanError`].
@@ -145,7 +145,7 @@ fn job(scenario: &'static Scenario, control: Option<&'static Control>, repeat: O
     Job { case, scenario, control }
 }
 
-/// What tells a case from all others, in the order of names: `a#2` before `a#10`.
+/// What identifies a case, in the order of names: `a#2` before `a#10`.
 fn key(case: &Case) -> (String, Option<u32>) {
     (case.name(), case.repeat)
 }

@@ -35,7 +35,7 @@ pub struct Pool {
     pub first_bad: OnceLock<String>,
     /// Cancelled when the run is to end early.
     pub interrupt: CancellationToken,
-    /// Told of what each worker does.
+    /// Called with the progress of each worker.
     pub watch: Box<dyn Fn(u32, Progress<'_>) + Send + Sync>,
 }
 
@@ -45,7 +45,7 @@ pub enum Progress<'a> {
     Began(&'a Case),
     /// An attempt was bad, and another one follows.
     Retried(&'a Case, &'a CaseResult),
-    /// The case came to its end.
+    /// The case has ended.
     Ended(&'a CaseView),
 }
 

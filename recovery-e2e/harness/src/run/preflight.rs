@@ -1,4 +1,4 @@
-//! Before a run: do the browser and the node work at all?
+//! The check before a run that the browser and the node start.
 
 use camino::Utf8Path;
 
@@ -21,21 +21,23 @@ pub enum PreflightError {
     /// The node's log.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// What both stand on.
-    #[error("{0}; is TMPDIR writable, and is there room?")]
+    /// The temporary folder.
+    #[error(
+        "cannot use the temporary folder: {0}; free disk space, or set TMPDIR to a folder that can be written"
+    )]
     Temp(std::io::Error),
 }
 
-/// What was learned of the browser.
+/// What the check found out about the browser.
 #[derive(Debug)]
 pub struct Probed {
-    /// What it says it is.
+    /// Its name and version.
     pub version: String,
-    /// How it can be run here.
+    /// Whether its sandbox works here.
     pub sandbox: Sandbox,
 }
 
-/// Starts both once, ends them again, and returns what was learned of the browser.
+/// Starts both once, stops them again, and returns what it found out about the browser.
 ///
 /// # Errors
 /// When one of them does not start.
@@ -47,7 +49,7 @@ pub async fn check(
 ) -> Result<Probed, PreflightError> {
     let folder = temp.join("preflight");
     std::fs::create_dir_all(&folder).map_err(PreflightError::Temp)?;
-    // Nobody listens: what ends here is told by what it does not answer.
+    // Their unexpected ends are not watched: a missing answer reports them.
     let children = Children::new().map_err(PreflightError::Temp)?;
     let probed = probe(browser, Sandbox::of_this_user(), &folder, redactor, &children);
     let listens = async {
@@ -70,11 +72,11 @@ pub async fn check(
     probed
 }
 
-/// Tries the browser as well as it may be run. Where it gives up at once, and without its sandbox
-/// does not, it is the machine that forbids the sandbox: no other probe is as sure.
+/// Starts the browser with the `best` sandbox. If it ends at once, and does not without its sandbox,
+/// the machine forbids the sandbox: no other probe is as reliable.
 ///
 /// # Errors
-/// Why the first try came to nothing, when the second did not do better.
+/// The error of the first attempt, when the second fails too.
 pub async fn probe(
     program: &Utf8Path,
     best: Sandbox,

@@ -98,15 +98,15 @@ async fn furnish(stage: &mut Stage) -> Result<Vec<(&'static str, String)>, Stage
 
 fn welcome(stage: &Stage, workstreams: &[(&str, String)]) -> Result<String, StageError> {
     let origin = stage.proxy.origin();
-    let mut told = format!("{}\n\n", stage.addresses());
+    let mut text = format!("{}\n\n", stage.addresses());
     for (name, path) in workstreams {
-        told.push_str(&format!("{origin}{path}   {name}\n"));
+        text.push_str(&format!("{origin}{path}   {name}\n"));
     }
     let pid = stage.node_pid()?;
-    told.push_str(&format!(
+    text.push_str(&format!(
         "\nThe model is scripted: it answers the same to whatever is asked.\n\
          kill {pid} stops the node in good order, kill -KILL {pid} crashes it; either way it starts\n\
          again on the same data behind the same origin. Ctrl-C ends all of it."
     ));
-    Ok(told)
+    Ok(text)
 }

@@ -19,7 +19,7 @@ use crate::os::temp::{self, RunTemp};
 use crate::record::journal::{self, JournalView};
 use crate::report::{self, exit_code};
 
-/// Holds the run's temporary folder; that it is set tells the inner process what it is.
+/// Holds the run's temporary folder; only the inner process has this variable.
 const INNER: &str = "RECOVERY_E2E_INNER";
 
 /// The temporary folder of this run, when this is its inner process.
@@ -29,26 +29,28 @@ pub fn inner_temp() -> Option<Utf8PathBuf> {
 
 /// Runs this command again as the inner process, below this one, and returns its exit code.
 ///
-/// If it `pauses` for a person, Enter is handed on to it. When the inner process dies of a signal, the reports are made here, from the journal that it
-/// left in `out`, if it is one that leaves any.
+/// If it `pauses` for a person, Enter is forwarded to it. When a signal kills the inner process, the
+/// reports are written here, from its journal in `out`, if there is one.
 ///
 /// # Errors
 /// When the inner process cannot be started.
 pub fn supervise(out: Option<&Utf8Path>, pauses: bool) -> anyhow::Result<u8> {
-    descendants::adopt_orphans().context("this kernel has no child subreaper")?;
+    descendants::adopt_orphans()
+        .context("this kernel has no child subreaper (Linux 3.4 or later has)")?;
     for swept in temp::sweep() {
-        eprintln!("recovery-e2e: removed {swept}, which a dead run had left");
+        eprintln!("recovery-e2e: removed {swept}, which a killed run had left");
     }
-    let temp = RunTemp::create().context("no temporary folder; is TMPDIR writable?")?;
+    let temp = RunTemp::create()
+        .context("cannot create a temporary folder; set TMPDIR to a folder that can be written")?;
     let status = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .context("no runtime")?
+        .context("cannot start the async runtime")?
         .block_on(run_inner(temp.path(), pauses));
     descendants::start_no_more();
     descendants::kill_all();
     let run_id = temp::run_id(temp.path()).to_owned();
-    temp.close().context("the temporary folder cannot be removed")?;
+    temp.close().context("cannot remove the temporary folder")?;
     Ok(match (status?.code(), out) {
         (Some(code), _) => u8::try_from(code).unwrap_or(1),
         (None, Some(out)) => report_killed_run(out, &run_id)?,
@@ -60,25 +62,27 @@ pub fn supervise(out: Option<&Utf8Path>, pauses: bool) -> anyhow::Result<u8> {
 fn report_killed_run(out: &Utf8Path, run_id: &str) -> anyhow::Result<u8> {
     let is_ours = |view: JournalView| view.run.run_id == run_id;
     if !journal::read(&out.join(journal::FILE_NAME)).is_ok_and(is_ours) {
-        anyhow::bail!("the run was killed before it had begun");
+        anyhow::bail!("the run was killed before it had started a case; run again");
     }
-    let summary = report::write_all(out).context("no report of the killed run")?;
-    eprintln!("recovery-e2e: the run was killed; {out} tells what it had finished");
+    let summary = report::write_all(out).context("cannot write the reports of the killed run")?;
+    eprintln!(
+        "recovery-e2e: the run was killed; {out} contains the reports of what it had finished"
+    );
     Ok(exit_code(&summary))
 }
 
 async fn run_inner(temp: &Utf8Path, pauses: bool) -> anyhow::Result<ExitStatus> {
-    let program = env::current_exe().context("where does this program stand?")?;
+    let program = env::current_exe().context("cannot find the path of this program")?;
     let mut inner = Command::new(program)
         .args(env::args_os().skip(1))
         .env(INNER, temp)
-        // The lifeline: only this process holds its other end, so its closing tells the inner
-        // process that this one is gone. A parent-death signal would follow a thread instead.
+        // The lifeline: only this process holds its other end, so it closes for the inner
+        // process when this one is gone. A parent-death signal would follow a thread instead.
         .stdin(Stdio::piped())
         // A terminal's Ctrl-C reaches the inner process once: from here.
         .process_group(0)
         .spawn()
-        .context("the inner process does not start")?;
+        .context("cannot start the inner process")?;
     let mut lifeline = inner.stdin.take();
     let enter = forward_enter(&mut lifeline, pauses);
     let status = tokio::select! {
@@ -86,7 +90,7 @@ async fn run_inner(temp: &Utf8Path, pauses: bool) -> anyhow::Result<ExitStatus> 
         never = enter => match never {},
     };
     drop(lifeline);
-    status.context("the inner process cannot be waited for")
+    status.context("cannot wait for the inner process")
 }
 
 /// Hands on each Enter, for ever: the lifeline stays whole also when there is nothing more to read.
@@ -119,7 +123,7 @@ async fn forward_signals(inner: &mut Child) -> std::io::Result<ExitStatus> {
             _ = hangup.recv() => Signal::HUP,
         };
         if let Some(pid) = pid {
-            // It may have ended at this very moment, which the next wait tells.
+            // It may have ended at this very moment, which the next wait reports.
             let _ = rustix::process::kill_process(pid, forwarded);
         }
     }

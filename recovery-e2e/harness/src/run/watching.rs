@@ -1,5 +1,4 @@
-//! For a person who watches a run: a window, a slower pace, and a stage that stays up when a case
-//! was bad.
+//! For a person who watches a run: a window, a slower pace, and a pause after a bad case.
 
 use std::env;
 use std::io::IsTerminal;
@@ -39,7 +38,7 @@ fn milliseconds(text: &str) -> Result<Duration, String> {
 /// What Chromium's headless shell calls itself; the full browser is `Chrome`, also without a window.
 const HEADLESS_SHELL: &str = "HeadlessChrome/";
 
-/// Nobody could watch so.
+/// Flags for watching that cannot work here.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchingError {
     /// There is no display.
@@ -49,13 +48,11 @@ pub enum WatchingError {
     )]
     NoDisplay,
     /// The browser has no windows.
-    #[error(
-        "--headed needs a browser that has windows, and {0} has none; name another with --browser"
-    )]
+    #[error("--headed needs a browser with windows, and {0} has none; name another with --browser")]
     NoWindows(String),
-    /// Nobody could press Enter.
+    /// Standard input is not a terminal.
     #[error(
-        "--pause-on-failure waits for Enter, and standard input is no terminal; leave it out here"
+        "--pause-on-failure waits for Enter, and standard input is not a terminal; run in a terminal, or remove the flag"
     )]
     NoTerminal,
 }
@@ -88,7 +85,7 @@ impl Watching {
     }
 }
 
-/// A stage that is held for a person. Clones hold together.
+/// A pause of the run until the person presses Enter. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Pause {
     go_on: Arc<Notify>,
@@ -107,7 +104,7 @@ impl Pause {
         &self.interrupt
     }
 
-    /// Waits until the person goes on, or interrupts the run.
+    /// Waits until the person presses Enter, or interrupts the run.
     pub async fn hold(&self) {
         let go_on = self.go_on.notified();
         self.held.store(true, Ordering::SeqCst);
@@ -118,12 +115,12 @@ impl Pause {
         }
     }
 
-    /// Ends the hold, if there is one. What is pressed before is for nothing.
+    /// Ends the pause, if there is one. An Enter before a pause has no effect.
     pub fn go_on(&self) {
         self.go_on.notify_waiters();
     }
 
-    /// Whether the run was interrupted during a hold.
+    /// Whether the run was interrupted during a pause.
     pub fn is_held(&self) -> bool {
         self.held.load(Ordering::SeqCst)
     }

@@ -180,7 +180,7 @@ pub fn wait_for_file(path: &Utf8Path) {
     let waits = inotify::init(inotify::CreateFlags::CLOEXEC).unwrap();
     let events = inotify::WatchFlags::CREATE | inotify::WatchFlags::MOVED_TO;
     while !path.exists() {
-        // Whichever folder above it exists by now tells of the next one.
+        // The nearest folder above it that exists reports the next one.
         let folder = path.ancestors().find(|folder| folder.is_dir()).unwrap();
         inotify::add_watch(&waits, folder.as_std_path(), events).unwrap();
         if path.ancestors().find(|folder| folder.is_dir()) == Some(folder) && !path.exists() {
@@ -210,7 +210,7 @@ pub fn files_below(folder: &Utf8Path) -> Vec<(Utf8PathBuf, Vec<u8>)> {
     files
 }
 
-/// Whether `needle` stands anywhere in `content`.
+/// Whether `content` contains `needle`.
 pub fn holds(content: &[u8], needle: &[u8]) -> bool {
     content.windows(needle.len()).any(|window| window == needle)
 }

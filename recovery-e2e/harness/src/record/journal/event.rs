@@ -1,4 +1,4 @@
-//! What a journal tells.
+//! The events of a journal.
 
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub enum Event {
     RunStarted(RunStarted),
     /// A case is under way.
     Started(Started),
-    /// A case came to its end.
+    /// A case has ended.
     Finished(CaseResult),
     /// The last event of a run that ended by itself.
     RunFinished(RunFinished),
@@ -34,7 +34,7 @@ pub enum Event {
 
 /// A run begins.
 ///
-/// All cases stand in this one event: wherever the journal is cut behind it, each is accounted for.
+/// All cases are in this one event: wherever the journal is cut after it, each is accounted for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunStarted {
     /// The run.
@@ -44,7 +44,7 @@ pub struct RunStarted {
     pub cases: Vec<Case>,
 }
 
-/// What a run is, and what it stands on.
+/// A run, and its environment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunInfo {
     /// [`VERSION`].
@@ -64,12 +64,12 @@ pub struct RunInfo {
     pub node: String,
     /// The arguments that the harness was given.
     pub args: Vec<String>,
-    /// Whose time the page's timers keep.
+    /// The clock of the page's timers.
     pub clock: Clock,
-    /// What of the browser each case had to itself.
+    /// What each case had to itself of the browser.
     #[serde(default)]
     pub isolation: Isolation,
-    /// What decides the page's random choices; each further repeat of a case has the next one.
+    /// The seed of the random choices; each further repeat of a case has the next one.
     pub seed: u32,
     /// How many cases may run at a time.
     pub jobs: u32,
@@ -84,7 +84,7 @@ pub struct RunInfo {
 /// A plan: the same on every machine that runs a part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanInfo {
-    /// Tells it from every other plan: SHA-256 over all that it is made of, in hexadecimal digits.
+    /// SHA-256 over all that the plan is made of, in hexadecimal digits.
     pub hash: String,
     /// How many shards it has.
     pub shards: u32,
@@ -172,7 +172,7 @@ pub struct CaseResult {
     pub attempt: u32,
     /// How it ended.
     pub outcome: Outcome,
-    /// The stamp that it came to; see [`crate::record::verdict::Verdict::stamp`].
+    /// Its stamp; see [`crate::record::verdict::Verdict::stamp`].
     pub stamp: Option<Stamp>,
     /// Why it ended so, where the stamp alone does not say.
     pub reason: Option<String>,
@@ -186,7 +186,7 @@ pub struct CaseResult {
     pub receipts: Vec<ReceiptReport>,
     /// The files that it left, relative to [`Case::dir`].
     pub artifacts: Vec<Utf8PathBuf>,
-    /// What it held of the machine, and what of that it left, if it came as far as a stage.
+    /// What its processes held, and what of that was left, if it had a stage.
     #[serde(default)]
     pub ledger: Option<Ledger>,
 }
@@ -207,7 +207,7 @@ pub struct RunFinished {
     pub seconds: f64,
     /// Why it stopped before all cases were done, if it did.
     pub stopped: Option<Stop>,
-    /// What was left behind that is no single case's, a sentence each.
+    /// What was left behind that belongs to no single case, a sentence each.
     #[serde(default)]
     pub leaks: Vec<String>,
 }
@@ -216,7 +216,7 @@ pub struct RunFinished {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
-    /// A signal told it to.
+    /// A signal.
     Signal,
     /// The case of this id was bad, and `--fail-fast` was given.
     FailFast(String),

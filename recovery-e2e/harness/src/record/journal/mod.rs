@@ -1,7 +1,6 @@
 //! The journal of a run: `journal.jsonl`, one event a line, on disk as soon as it happened.
 //!
-//! It is the only thing that a run writes about itself while it lasts, so it survives whatever
-//! ends the run; every report is rendered from it.
+//! It survives whatever ends the run; every report is rendered from it.
 
 mod event;
 mod view;
@@ -29,7 +28,7 @@ pub const FILE_NAME: &str = "journal.jsonl";
 pub enum AppendError {
     /// The file could not be made.
     #[error(
-        "the journal {path} cannot be created: {source}; give an out folder that can be written and holds no journal"
+        "cannot create the journal {path}: {source}; give --out a folder that can be written and contains no journal"
     )]
     Create {
         /// The journal's path.
@@ -39,7 +38,7 @@ pub enum AppendError {
     },
     /// The event could not be written.
     #[error(
-        "the journal {path} cannot be written: {source}; make room or give another out folder, and run again"
+        "cannot write the journal {path}: {source}; free disk space or give --out another folder, and run again"
     )]
     Write {
         /// The journal's path.
@@ -48,32 +47,32 @@ pub enum AppendError {
         source: io::Error,
     },
     /// An earlier event could not be written.
-    #[error("the journal {path} ended at an earlier failure to write it; run again")]
+    #[error("the journal {path} was closed after an earlier write error; run again")]
     Ended {
         /// The journal's path.
         path: Utf8PathBuf,
     },
-    /// The event cannot be told in JSON.
-    #[error("an event cannot be told in JSON: {0}")]
+    /// The event cannot be written as JSON.
+    #[error("cannot write an event as JSON: {0}; this is a bug of recovery-e2e, please report it")]
     Encode(#[from] serde_json::Error),
 }
 
-/// The journal of a run, as it is written. Shared by everything that has something to tell.
+/// The journal of a run, as it is written. All workers share it.
 #[derive(Debug)]
 pub struct Journal {
     path: Utf8PathBuf,
     redactor: Redactor,
-    /// `None` once a write failed: that line may be torn, and only a last line may be.
+    /// `None` after a failed write: its line may be incomplete, and only a last line may be.
     file: Mutex<Option<File>>,
 }
 
 impl Journal {
-    /// Starts the journal at `path`, where nothing may stand yet; `redactor` cleans its texts.
+    /// Creates the journal at `path`, which must not exist yet; `redactor` cleans its texts.
     ///
-    /// It appears with its first event in it: there is no journal that does not tell its cases.
+    /// It appears with its first event in it, so every journal contains its planned cases.
     ///
     /// # Errors
-    /// [`AppendError`]; then nothing stands at `path`.
+    /// [`AppendError`]; then `path` does not exist.
     pub fn create(
         path: &Utf8Path,
         redactor: Redactor,
@@ -81,7 +80,7 @@ impl Journal {
     ) -> Result<Self, AppendError> {
         let line = line_of(&Event::RunStarted(begin), &redactor)?;
         let refused = |source| AppendError::Create { path: path.to_owned(), source };
-        // Appending, so that a file that another hand has cut is not continued behind a hole.
+        // Appending, so that a file that was truncated meanwhile gets no hole.
         let mut file = files::temporary_beside(path).map_err(refused)?;
         file.write_all(&line).map_err(refused)?;
         let file = file.persist_noclobber(path).map_err(|error| refused(error.error))?;

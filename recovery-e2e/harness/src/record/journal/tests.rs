@@ -149,7 +149,7 @@ fn runs() -> impl Strategy<Value = (RunStarted, Vec<Event>)> {
 }
 
 /// What `events` say of each case, without the code that reads a journal.
-fn told(begin: &RunStarted, events: &[Event]) -> Vec<(String, Option<CaseResult>)> {
+fn expected_ends(begin: &RunStarted, events: &[Event]) -> Vec<(String, Option<CaseResult>)> {
     let end = |id: &str| {
         events.iter().find_map(|event| match event {
             Event::Finished(end) if end.case == id => Some(end.clone()),
@@ -160,7 +160,7 @@ fn told(begin: &RunStarted, events: &[Event]) -> Vec<(String, Option<CaseResult>
 }
 
 fn assert_tells(view: &JournalView, begin: &RunStarted, events: &[Event]) {
-    let expected = told(begin, events);
+    let expected = expected_ends(begin, events);
     assert_eq!(view.run, begin.run);
     assert_eq!(view.cases.len(), expected.len());
     for (seen, (id, end)) in view.cases.iter().zip(expected) {
@@ -367,7 +367,7 @@ fn a_journal_that_stands_already_is_not_written_over() {
 
 #[test]
 fn nothing_is_written_behind_a_line_that_may_be_torn() {
-    // The device that is always full stands for a full disk.
+    // The device that is always full serves as a full disk.
     let full = OpenOptions::new().append(true).open("/dev/full").unwrap();
     let journal = Journal {
         path: "/dev/full".into(),

@@ -12,11 +12,10 @@ use super::event::{
 };
 use crate::record::verdict::Outcome;
 
-/// The longest first line that is looked at to tell a journal of ours from another file, in bytes:
-/// room for a hundred thousand cases.
+/// The longest first line that is read to recognise a journal, in bytes: room for 100,000 cases.
 const MAX_FIRST_LINE: u64 = 64 << 20;
 
-/// A run as its journal tells it.
+/// A run, read from its journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JournalView {
     /// The run.
@@ -29,7 +28,7 @@ pub struct JournalView {
 
 /// A planned case and how it ended.
 ///
-/// The end of a case that the journal does not tell is [`Outcome::Interrupted`].
+/// A case without an end in the journal is [`Outcome::Interrupted`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseView {
     /// The case.
@@ -55,7 +54,7 @@ impl CaseView {
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The file cannot be read.
-    #[error("the journal {path} cannot be read: {source}; give the out folder of a run")]
+    #[error("cannot read the journal {path}: {source}; give the output folder of a run")]
     Read {
         /// The journal's path.
         path: Utf8PathBuf,
@@ -64,7 +63,7 @@ pub enum JournalError {
     },
     /// The file is something else.
     #[error(
-        "{path} is not a journal of recovery-e2e: its first line is no run_started event; give the out folder of a run"
+        "{path} is not a journal of recovery-e2e: its first line is not a run_started event; give the output folder of a run"
     )]
     NotOurs {
         /// The file's path.
@@ -80,7 +79,7 @@ pub enum JournalError {
         /// The version that it has.
         found: u32,
     },
-    /// A line before the last is damaged, or tells what cannot be.
+    /// A line before the last is not valid, or contradicts an earlier one.
     #[error("the journal {path} is damaged at line {line}: {what}; run again")]
     Damaged {
         /// The journal's path.
@@ -109,7 +108,7 @@ impl FirstLine {
     }
 }
 
-/// Whether the file at `path` begins as a journal of ours does, of whatever version.
+/// Whether the file at `path` begins as a journal of any version does.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -122,7 +121,7 @@ pub fn is_journal(path: &Utf8Path) -> io::Result<bool> {
 /// Reads the journal at `path`, finished or cut off anywhere.
 ///
 /// # Errors
-/// [`JournalError`]. A last line that the end of the run has torn is none: it did not happen.
+/// [`JournalError`]; not for an incomplete last line, which is ignored.
 pub fn read(path: &Utf8Path) -> Result<JournalView, JournalError> {
     let text =
         fs::read(path).map_err(|source| JournalError::Read { path: path.to_owned(), source })?;
@@ -164,7 +163,7 @@ pub(super) fn parse(text: &[u8]) -> Result<JournalView, Refusal> {
     for (line, number) in lines.zip(2..) {
         match serde_json::from_slice(line) {
             Ok(event) => reading.take(event).map_err(|what| Refusal::Line(number, what))?,
-            // A line without its end is the last one: the run was cut off while it wrote it.
+            // An incomplete line is the last one: the run was killed while it wrote it.
             Err(_) if !line.ends_with(b"\n") => {}
             Err(error) => return Err(Refusal::Line(number, error.to_string())),
         }
@@ -172,15 +171,15 @@ pub(super) fn parse(text: &[u8]) -> Result<JournalView, Refusal> {
     Ok(reading.end(run))
 }
 
-/// The events of a journal as far as they have been read.
+/// The events that have been read so far.
 struct Reading {
-    cases: Vec<Told>,
+    cases: Vec<Progress>,
     by_id: HashMap<String, usize>,
     finished: Option<RunFinished>,
 }
 
-/// What the journal tells of one case.
-struct Told {
+/// The events of one case.
+struct Progress {
     case: Case,
     /// The attempt that was begun last.
     started: Option<Started>,
@@ -195,50 +194,50 @@ impl Reading {
                 return Err(format!("{} is planned twice", case.id));
             }
         }
-        let told = |case| Told { case, started: None, results: Vec::new() };
-        Ok(Self { cases: cases.into_iter().map(told).collect(), by_id, finished: None })
+        let progress = |case| Progress { case, started: None, results: Vec::new() };
+        Ok(Self { cases: cases.into_iter().map(progress).collect(), by_id, finished: None })
     }
 
     fn take(&mut self, event: Event) -> Result<(), String> {
         if self.finished.is_some() {
-            return Err("something happens after the run has finished".to_owned());
+            return Err("an event comes after the run has finished".to_owned());
         }
         match event {
             Event::RunStarted(_) => return Err("the run starts a second time".to_owned()),
             Event::RunFinished(finished) => self.finished = Some(finished),
             Event::Started(started) => {
-                let told = self.told(&started.case)?;
-                if started.attempt != told.next_attempt() || told.is_under_way() {
-                    return Err(told.not_next("starts", started.attempt));
+                let progress = self.of_case(&started.case)?;
+                if started.attempt != progress.next_attempt() || progress.is_under_way() {
+                    return Err(progress.not_next("starts", started.attempt));
                 }
-                told.started = Some(started);
+                progress.started = Some(started);
             }
             Event::Finished(result) => {
-                let told = self.told(&result.case)?;
-                if result.attempt != told.next_attempt() {
-                    return Err(told.not_next("finishes", result.attempt));
+                let progress = self.of_case(&result.case)?;
+                if result.attempt != progress.next_attempt() {
+                    return Err(progress.not_next("finishes", result.attempt));
                 }
-                told.results.push(result);
+                progress.results.push(result);
             }
         }
         Ok(())
     }
 
-    fn told(&mut self, id: &str) -> Result<&mut Told, String> {
+    fn of_case(&mut self, id: &str) -> Result<&mut Progress, String> {
         match self.by_id.get(id).and_then(|index| self.cases.get_mut(*index)) {
-            Some(told) => Ok(told),
+            Some(progress) => Ok(progress),
             None => Err(format!("{id} was never planned")),
         }
     }
 
     fn end(self, run: RunInfo) -> JournalView {
         let stopped = self.finished.as_ref().and_then(|finished| finished.stopped.as_ref());
-        let cases = self.cases.into_iter().map(|told| told.end(stopped)).collect();
+        let cases = self.cases.into_iter().map(|progress| progress.end(stopped)).collect();
         JournalView { run, cases, finished: self.finished }
     }
 }
 
-impl Told {
+impl Progress {
     fn next_attempt(&self) -> u32 {
         u32::try_from(self.results.len() + 1).unwrap_or(u32::MAX)
     }
@@ -253,7 +252,7 @@ impl Told {
     }
 
     fn end(mut self, stopped: Option<&Stop>) -> CaseView {
-        // An attempt that is under way is the last one, whatever those before came to.
+        // An attempt that is under way is the last one, whatever the earlier outcomes are.
         let last = if self.is_under_way() { None } else { self.results.pop() };
         let last = last.unwrap_or_else(|| self.interrupted(stopped));
         CaseView::new(self.case, self.results, last)

@@ -127,7 +127,7 @@ fn attempt(
             add_fact(facts, "Shard", |dd| dd.text(&case.shard.to_string()));
         }
         if let Some(ledger) = &result.ledger {
-            let left = ledger.left.told().unwrap_or("nothing".to_owned());
+            let left = ledger.left.describe().unwrap_or("nothing".to_owned());
             add_fact(facts, "Left behind", |dd| dd.text(&text::capped(&left, MAX_CELL)));
         }
         phases(facts, result);

@@ -124,12 +124,12 @@ fn run_facts(facts: &mut Markup, summary: &Summary) {
     };
     fact("Browser", &run.browser.version);
     fact("Browser from", &format!("{}, {}", run.browser.origin, run.browser.path));
-    fact("Sandbox", run.browser.sandbox.told());
+    fact("Sandbox", run.browser.sandbox.label());
     if run.browser.small_shm {
         fact("/dev/shm", "too small to be used");
     }
-    fact("Isolation", run.isolation.told());
-    fact("Clock", run.clock.told());
+    fact("Isolation", run.isolation.label());
+    fact("Clock", run.clock.label());
     if let Part::Shard(shard) = run.part {
         fact("Seed", &run.seed.to_string());
         fact("Shard", &format!("{shard} of {}", run.plan.shards));

@@ -46,11 +46,11 @@ fn every_outcome_has_its_own_element_and_its_name_as_the_type() {
         let case = all(&read, "testcase")[0];
         assert_eq!(case.attribute("name"), Some("rewind-window"));
         assert_eq!(case.attribute("classname"), Some("pane"));
-        let told: Vec<_> =
+        let expected: Vec<_> =
             case.children().filter(|node| !node.has_tag_name("system-out")).collect();
-        assert_eq!(told.first().map(|node| node.tag_name().name()), element, "{outcome:?}");
+        assert_eq!(expected.first().map(|node| node.tag_name().name()), element, "{outcome:?}");
         assert_eq!(
-            told.first().and_then(|node| node.attribute("type")),
+            expected.first().and_then(|node| node.attribute("type")),
             element.map(|_| outcome.name())
         );
         let suite = all(&read, "testsuite")[0];
@@ -179,7 +179,7 @@ fn only_what_the_strict_dialect_knows_is_written() {
 
 #[test]
 fn a_time_is_told_to_the_millisecond_without_an_exponent() {
-    for (seconds, told) in [
+    for (seconds, expected) in [
         (1.8754, "1.875"),
         (0.0004, "0"),
         (1e-9, "0"),
@@ -191,7 +191,7 @@ fn a_time_is_told_to_the_millisecond_without_an_exponent() {
         summary.cases[0].result.seconds = seconds;
         let xml = xml(&summary);
         let read = Document::parse(&xml).unwrap();
-        assert_eq!(all(&read, "testcase")[0].attribute("time"), Some(told), "{seconds}");
+        assert_eq!(all(&read, "testcase")[0].attribute("time"), Some(expected), "{seconds}");
     }
 }
 
@@ -204,9 +204,9 @@ fn a_retried_case_is_one_testcase_that_tells_the_attempts_before() {
     assert_eq!(all(&read, "testcase").len(), 1);
     assert!(all(&read, "failure").is_empty());
     let out = content(*all(&read, "system-out").first().unwrap());
-    let told = "attempt 1: failed: RECOVERY-FAILED-REWINDWIN-posts2: ]]> two rows\n";
-    assert!(out.contains(told), "{out}");
-    assert!(out.contains("attempt 1 is told in target/e2e/scenarios/a\n"), "{out}");
+    let expected = "attempt 1: failed: RECOVERY-FAILED-REWINDWIN-posts2: ]]> two rows\n";
+    assert!(out.contains(expected), "{out}");
+    assert!(out.contains("attempt 1 is in target/e2e/scenarios/a\n"), "{out}");
 }
 
 #[test]

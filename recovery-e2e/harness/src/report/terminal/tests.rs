@@ -115,13 +115,13 @@ fn an_attempt_that_is_not_the_last_says_why_there_is_another() {
 }
 
 #[test]
-fn what_a_case_tells_cannot_pass_for_a_line_of_ours() {
+fn what_a_case_prints_cannot_pass_for_a_line_of_ours() {
     let reason = "\u{1b}[2K\u{1b}[1Ax\r\n3 passed, 0 failed\rok    b\n::error::x";
     let end = result("a", Outcome::Error, Some(reason));
-    let told = plain().retried(&case("a", None), &end);
-    assert!(!told.contains(['\u{1b}', '\r']));
-    assert!(told.lines().all(|line| !line.trim_start().starts_with("::")), "{told}");
-    assert!(told.lines().skip(1).all(|line| line.starts_with(INDENT)), "{told}");
+    let lines = plain().retried(&case("a", None), &end);
+    assert!(!lines.contains(['\u{1b}', '\r']));
+    assert!(lines.lines().all(|line| !line.trim_start().starts_with("::")), "{lines}");
+    assert!(lines.lines().skip(1).all(|line| line.starts_with(INDENT)), "{lines}");
 }
 
 #[test]
@@ -138,8 +138,8 @@ fn a_run_begins_with_its_browser_its_cases_and_its_jobs() {
 fn a_machine_without_room_for_shared_memory_is_told() {
     let mut started = run_started(&["a"]);
     started.run.browser.small_shm = true;
-    let told = head(&started);
-    let first = told.lines().next().unwrap();
+    let lines = head(&started);
+    let first = lines.lines().next().unwrap();
     assert!(first.ends_with("sandbox on, /dev/shm too small to be used"), "{first}");
 }
 
@@ -166,7 +166,7 @@ fn a_run_ends_with_where_its_reports_are_and_then_the_counts_alone() {
     let stopped = Summary { finished: stopped, ..mixed.clone() };
     insta::assert_snapshot!(end(&stopped, "out".into()), @r"
     the run was interrupted after 2.0 s; report.html, junit.xml, summary.json, summary.md and journal.jsonl are in out
-    run: it was told to stop before its end
+    run: it was interrupted before its end
     3 passed, 4 failed, 1 flaky, 1 skipped
     ");
 

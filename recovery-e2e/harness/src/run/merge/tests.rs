@@ -57,7 +57,7 @@ fn shards_are_joined_each_case_once_with_its_artifacts() {
         assert!(page.contains(&format!("src=\"{link}\"")), "{link}");
         assert!(out.join(&link).exists(), "{link} leads to a file of the merged run");
     }
-    assert_eq!(report::write_all(&out).unwrap(), summary, "its journal tells it all");
+    assert_eq!(report::write_all(&out).unwrap(), summary, "its journal contains all of it");
 }
 
 #[test]
@@ -97,16 +97,37 @@ fn a_missing_a_doubled_and_a_foreign_shard_are_refused_by_name_with_nothing_writ
         (vec![one, three], "shard 2/3 is missing".to_owned()),
         (vec![two], "shard 1/3, 3/3 are missing".to_owned()),
         (vec![], "there is no shard to merge".to_owned()),
-        (vec![one, two, &gone], format!("{gone}/journal.jsonl cannot be read")),
-        (vec![one, two, three, &twin], format!("shard 2/3 is there twice, in {two} and in {twin}")),
-        (vec![one, two, &plan], format!("{plan} is foreign: its plan is ffff, and that of {one}")),
-        (vec![one, two, &browser], format!("{browser} is foreign: its browser is Chromium 1")),
-        (vec![one, two, &harness], format!("{harness} is foreign: its harness is 9.9.9")),
-        (vec![one, two, &clock], format!("{clock} is foreign: its clock is Real")),
-        (vec![one, two, &count], format!("{count} is foreign: its number of shards is 4")),
-        (vec![one, two, &outside], format!("{outside} is foreign: the folder of a case")),
-        (vec![one, two, &stray], format!("{stray} is foreign: it holds a case of another")),
-        (vec![&whole], format!("{whole} is foreign: it has been merged already")),
+        (vec![one, two, &gone], format!("cannot read the journal {gone}/journal.jsonl")),
+        (vec![one, two, three, &twin], format!("shard 2/3 is given twice, in {two} and in {twin}")),
+        (
+            vec![one, two, &plan],
+            format!("{plan} does not belong to this run: its plan is ffff, and that of {one}"),
+        ),
+        (
+            vec![one, two, &browser],
+            format!("{browser} does not belong to this run: its browser is Chromium 1"),
+        ),
+        (
+            vec![one, two, &harness],
+            format!("{harness} does not belong to this run: its harness is 9.9.9"),
+        ),
+        (
+            vec![one, two, &clock],
+            format!("{clock} does not belong to this run: its clock is wall time"),
+        ),
+        (
+            vec![one, two, &count],
+            format!("{count} does not belong to this run: its number of shards is 4"),
+        ),
+        (
+            vec![one, two, &outside],
+            format!("{outside} does not belong to this run: the folder of a case"),
+        ),
+        (
+            vec![one, two, &stray],
+            format!("{stray} does not belong to this run: it contains a case of another"),
+        ),
+        (vec![&whole], format!("{whole} does not belong to this run: it is a merged run already")),
     ] {
         let given: Vec<_> = given.into_iter().cloned().collect();
         let refused = merge(&given, &out, false).unwrap_err();
@@ -182,15 +203,15 @@ fn a_shard_that_did_not_come_to_its_end_is_an_error_of_the_whole() {
                 leaks: vec![],
             }))
             .unwrap(),
-            "shard 2/3: it was told to stop before its end",
+            "shard 2/3: it was interrupted before its end",
         ),
     ] {
         fs::write(&path, format!("{}\n{tail}", &text[..cut])).unwrap();
         let summary = merge(&dirs, &dir.join("whole"), false).unwrap();
-        let told = summary.troubles().into_iter();
-        let told: Vec<_> =
-            told.map(|trouble| format!("{}: {}", trouble.name, trouble.reason)).collect();
-        assert_eq!(told, [says]);
+        let troubles = summary.troubles().into_iter();
+        let reasons: Vec<_> =
+            troubles.map(|trouble| format!("{}: {}", trouble.name, trouble.reason)).collect();
+        assert_eq!(reasons, [says]);
         assert_eq!((summary.counts.ready, exit_code(&summary)), (3, 1));
     }
 }

@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 /// The shard of each item, counted from 0: the heaviest first, each onto the shard with the least
 /// load so far.
 ///
-/// Items are told apart by their keys, and only the keys break ties, so that the order in which the
+/// Items are distinguished by their keys, and only the keys break ties, so that the order in which the
 /// items come decides nothing. No shard is empty while there are items: of shards with equal load
 /// the one with the fewest items comes first, then the one with the lowest number.
 pub fn deal<K: Ord>(items: &[(K, u64)], shards: u32) -> Vec<u32> {
     let mut heaviest_first: Vec<usize> = (0..items.len()).collect();
     heaviest_first.sort_by_key(|&item| (Reverse(items[item].1), &items[item].0));
-    // By load, then by count, then by number: the least stands first.
+    // By load, then by count, then by number: the least comes first.
     let mut loads: BTreeSet<(u64, usize, u32)> = (0..shards).map(|shard| (0, 0, shard)).collect();
     let mut dealt = vec![0; items.len()];
     for item in heaviest_first {

@@ -16,7 +16,7 @@ pub fn fingerprint(
     jobs: &[Job],
     shards: u32,
 ) -> String {
-    let mut told = format!("recovery-e2e {}\n", env!("CARGO_PKG_VERSION"));
+    let mut text = format!("recovery-e2e {}\n", env!("CARGO_PKG_VERSION"));
     let mut known: Vec<_> =
         registry.iter().map(|scenario| (scenario.name, scenario.controls)).collect();
     known.sort_by_key(|(name, _)| *name);
@@ -24,13 +24,13 @@ pub fn fingerprint(
     for (name, controls) in known {
         let mut controls: Vec<_> = controls.iter().map(|control| control.name).collect();
         controls.sort_unstable();
-        let _ = writeln!(told, "scenario {name} {}", controls.join(" "));
+        let _ = writeln!(text, "scenario {name} {}", controls.join(" "));
     }
-    let _ = writeln!(told, "repeat {}\nshards {shards}", selection.repeat_each.max(1));
+    let _ = writeln!(text, "repeat {}\nshards {shards}", selection.repeat_each.max(1));
     let mut lines: Vec<_> = jobs.iter().map(line).collect();
     lines.sort_unstable();
-    told.push_str(&lines.concat());
-    Sha256::digest(told).iter().fold(String::new(), |mut hex, byte| {
+    text.push_str(&lines.concat());
+    Sha256::digest(text).iter().fold(String::new(), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
         hex
     })

@@ -1,4 +1,4 @@
-//! Which scenarios are meant.
+//! Which scenarios a selection contains.
 
 use globset::{Glob, GlobSetBuilder};
 
@@ -11,23 +11,27 @@ const GROUPS: [(&str, &[&str]); 2] = [("both", &["storm", "restart"]), ("all", &
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// A pattern that no scenario's name matches.
-    #[error("no scenario is named {pattern}; there are: {}", names.join(", "))]
+    #[error("no scenario matches {pattern}; the scenarios are: {}", names.join(", "))]
     NoSuchScenario {
-        /// What was asked for.
+        /// The pattern.
         pattern: String,
-        /// What there is.
+        /// The scenarios.
         names: Vec<&'static str>,
     },
-    /// A pattern that is none.
-    #[error("{pattern} is no pattern: {source}")]
+    /// A pattern that is not a glob.
+    #[error(
+        "--scenario {pattern} is not valid: {source}; give a name, or a glob such as 'coord-*'"
+    )]
     BadPattern {
-        /// What was asked for.
+        /// The pattern.
         pattern: String,
         /// What is wrong with it.
         source: globset::Error,
     },
-    /// Nothing that was asked for is there to be run.
-    #[error("nothing that was asked for is left to be run; leave out what narrows the selection")]
+    /// The selection contains no case.
+    #[error(
+        "the selection contains no case; select other scenarios, or remove --controls or --last-failed"
+    )]
     NothingLeft,
 }
 
@@ -35,7 +39,7 @@ pub enum PlanError {
 /// A pattern is a name, a glob, or the name of a group: `both` or `all`.
 ///
 /// # Errors
-/// When a pattern is none, or matches no scenario.
+/// When a pattern is not a glob, or matches no scenario.
 pub fn select(
     registry: &[&'static Scenario],
     patterns: &[String],
@@ -58,7 +62,7 @@ pub fn select(
     Ok(registry.iter().copied().filter(|scenario| wanted(scenario.name)).collect())
 }
 
-/// The patterns that a name stands for: those of its group, or itself.
+/// The patterns of a name: those of its group, or the name itself.
 fn members(pattern: &str) -> Vec<&str> {
     let group = GROUPS.iter().find(|(name, _)| *name == pattern);
     group.map_or_else(|| vec![pattern], |(_, members)| members.to_vec())

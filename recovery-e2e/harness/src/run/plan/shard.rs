@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::record::journal::MAX_SHARDS;
 
-/// One shard of so many; rendered and read as `2/4`.
+/// One shard of a plan; rendered and read as `2/4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     index: u32,
@@ -21,18 +21,18 @@ pub enum ShardArg {
     Auto,
 }
 
-/// A shard that cannot be told.
+/// A shard that is not valid, or cannot be determined.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShardError {
     /// Not two numbers.
-    #[error("{text:?} is no shard: give one such as 2/4, or auto")]
+    #[error("{text:?} is not a shard; give one such as 2/4, or auto")]
     NotAShard {
         /// What was given.
         text: String,
     },
     /// No such shard, or too many.
     #[error(
-        "there is no shard {index} of {total}: shards count from 1, up to {MAX_SHARDS} of them"
+        "there is no shard {index} of {total}; shards count from 1, and a plan has at most {MAX_SHARDS}"
     )]
     OutOfRange {
         /// The shard, counted from 1.
@@ -40,15 +40,15 @@ pub enum ShardError {
         /// How many there are to be.
         total: u64,
     },
-    /// No CI that is known by its variables.
+    /// None of the known CIs has set its variables.
     #[error(
-        "--shard auto found none of the pairs {}: give the shard, such as --shard 2/4",
+        "--shard auto found none of these pairs of variables: {}; give the shard, such as --shard 2/4",
         pairs().join(", ")
     )]
     NoCi,
     /// One variable of a pair is there without the other.
     #[error(
-        "--shard auto found {set}, but not {missing}: set both, or give the shard, such as 2/4"
+        "--shard auto found {set} but not {missing}; set both, or give the shard, such as --shard 2/4"
     )]
     HalfSet {
         /// The variable that is there.
@@ -56,8 +56,10 @@ pub enum ShardError {
         /// The one that is not.
         missing: &'static str,
     },
-    /// A variable that is no number.
-    #[error("--shard auto found {name}={value:?}, which is no number; give the shard, such as 2/4")]
+    /// A variable that is not a number.
+    #[error(
+        "--shard auto found {name}={value:?}, which is not a number; give the shard, such as --shard 2/4"
+    )]
     NotANumber {
         /// The variable.
         name: &'static str,
@@ -66,7 +68,7 @@ pub enum ShardError {
     },
 }
 
-/// The variables by which a CI tells its jobs which of how many each is.
+/// The variables in which a CI gives a job its index and the number of jobs.
 struct Ci {
     index: &'static str,
     total: &'static str,
@@ -155,7 +157,7 @@ fn of_ci(env: impl Fn(&str) -> Option<String>) -> Result<Shard, ShardError> {
                 // One below the first becomes 0, which is out of range.
                 return Shard::new(i.saturating_add(1).saturating_sub(first), n);
             }
-            // GitLab says so to a job that is not split.
+            // GitLab sets only the total for a job that is not split.
             (None, Some(n)) if n == "1" => return Ok(Shard::WHOLE),
             (None, Some(_)) => return Err(ShardError::HalfSet { set: total, missing: index }),
             (Some(_), None) => return Err(ShardError::HalfSet { set: index, missing: total }),

@@ -23,34 +23,34 @@ pub enum Format {
     Github,
 }
 
-/// One shard, as it is told.
+/// One shard, as it is printed.
 #[derive(Serialize)]
-struct ToldShard<'a> {
+struct ListedShard<'a> {
     shard: String,
     predicted_seconds: Option<f64>,
-    cases: Vec<ToldCase<'a>>,
+    cases: Vec<ListedCase<'a>>,
 }
 
 #[derive(Serialize)]
-struct ToldCase<'a> {
+struct ListedCase<'a> {
     id: &'a str,
     predicted_seconds: Option<f64>,
 }
 
 /// The plan that this `build` makes, in the given format, with its last line feed.
 pub fn render(plan: &Plan, build: &BuildInfo, format: Format) -> String {
-    let shards: Vec<_> = (1..=plan.info.shards).map(|shard| told(plan, shard)).collect();
+    let shards: Vec<_> = (1..=plan.info.shards).map(|shard| listed(plan, shard)).collect();
     match format {
         Format::Text => text(plan, build, &shards),
         Format::Json => {
-            let told = json!({
+            let json = json!({
                 "v": VERSION,
                 "hash": plan.info.hash,
                 "build": build,
                 "spread_seconds": spread(&shards).map(|(least, most)| round(most - least)),
                 "shards": shards,
             });
-            format!("{told}\n")
+            format!("{json}\n")
         }
         Format::Github => {
             let names: Vec<_> = shards.iter().map(|shard| &shard.shard).collect();
@@ -59,25 +59,25 @@ pub fn render(plan: &Plan, build: &BuildInfo, format: Format) -> String {
     }
 }
 
-fn told(plan: &Plan, shard: u32) -> ToldShard<'_> {
+fn listed(plan: &Plan, shard: u32) -> ListedShard<'_> {
     let cases: Vec<_> = plan
         .of_shard(shard)
-        .map(|job| ToldCase { id: &job.case.id, predicted_seconds: job.case.predicted_seconds })
+        .map(|job| ListedCase { id: &job.case.id, predicted_seconds: job.case.predicted_seconds })
         .collect();
     // The sum of no case is a time too, but not where no time is known at all.
     let known = plan.jobs.iter().any(|job| job.case.predicted_seconds.is_some());
     let sum = cases.iter().filter_map(|case| case.predicted_seconds).sum();
     let predicted_seconds = known.then_some(sum).map(round);
-    ToldShard { shard: format!("{shard}/{}", plan.info.shards), predicted_seconds, cases }
+    ListedShard { shard: format!("{shard}/{}", plan.info.shards), predicted_seconds, cases }
 }
 
-fn text(plan: &Plan, build: &BuildInfo, shards: &[ToldShard<'_>]) -> String {
+fn text(plan: &Plan, build: &BuildInfo, shards: &[ListedShard<'_>]) -> String {
     let seconds = |seconds: Option<f64>| seconds.map_or("-".to_owned(), |s| format!("{s:.1} s"));
     let width = plan.jobs.iter().map(|job| job.case.id.len()).max().unwrap_or(0);
     let (hash, count) = (short(&plan.info.hash), plan.info.cases);
     let mut text = format!("plan {hash}, cases: {count}\nbuild: {build}\n");
     // Writing to a string cannot fail.
-    for ToldShard { shard, predicted_seconds, cases } in shards {
+    for ListedShard { shard, predicted_seconds, cases } in shards {
         let (predicted, count) = (seconds(*predicted_seconds), cases.len());
         let _ = writeln!(text, "\nshard {shard}, cases: {count}, predicted: {predicted}");
         for case in cases {
@@ -97,7 +97,7 @@ fn text(plan: &Plan, build: &BuildInfo, shards: &[ToldShard<'_>]) -> String {
 }
 
 /// The seconds of the shortest and of the longest shard.
-fn spread(shards: &[ToldShard<'_>]) -> Option<(f64, f64)> {
+fn spread(shards: &[ListedShard<'_>]) -> Option<(f64, f64)> {
     let seconds = shards.iter().map(|shard| shard.predicted_seconds);
     let seconds: Option<Vec<f64>> = seconds.collect();
     let seconds = seconds?;
@@ -106,7 +106,7 @@ fn spread(shards: &[ToldShard<'_>]) -> Option<(f64, f64)> {
     Some((least, most))
 }
 
-/// Sums of tenths have no more to tell than milliseconds.
+/// To milliseconds: sums of tenths are no more precise.
 fn round(seconds: f64) -> f64 {
     (seconds * 1000.0).round() / 1000.0
 }

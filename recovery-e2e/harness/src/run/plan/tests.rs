@@ -61,7 +61,7 @@ fn controls_stand_in_the_place_of_their_scenarios() {
 #[test]
 fn an_unknown_name_is_refused_with_those_that_there_are() {
     let refusal = plan(&selection(&["rewind"]), &Timings::default(), 1).err().unwrap().to_string();
-    assert!(refusal.starts_with("no scenario is named rewind; there are: "), "{refusal}");
+    assert!(refusal.starts_with("no scenario matches rewind; the scenarios are: "), "{refusal}");
     assert!(refusal.contains("rewind-window"), "{refusal}");
 }
 
@@ -162,8 +162,8 @@ fn a_case_without_a_timing_is_predicted_to_take_the_median_of_the_others() {
     let names: Vec<_> = ["a", "b", "c", "new"].map(str::to_owned).into();
     let predicted = |timings: &Timings| {
         let plan = plan_of(&registry(&names), &Selection::default(), timings, 1).unwrap();
-        let told = plan.jobs.into_iter().map(|job| (job.case.id, job.case.predicted_seconds));
-        told.collect::<Vec<_>>()
+        let predicted = plan.jobs.into_iter().map(|job| (job.case.id, job.case.predicted_seconds));
+        predicted.collect::<Vec<_>>()
     };
     let timings = [("a", 1.0), ("b", 9.0), ("c", 2.0), ("gone", 50.0)];
     let timings = timings.into_iter().map(|(name, s)| (name.to_owned(), s)).collect();

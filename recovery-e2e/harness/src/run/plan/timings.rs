@@ -19,7 +19,7 @@ const VERSION: u32 = 1;
 const COMMENT: &str =
     "Seconds that each scenario and each control takes; `run --update-timings` writes this file";
 
-/// The longest time that is believed, in seconds.
+/// The longest valid duration, in seconds.
 const MAX_SECONDS: f64 = 1e6;
 
 /// Seconds by the name of the scenario, or `scenario/control`.
@@ -39,7 +39,9 @@ struct TimingsFile {
 #[derive(Debug, thiserror::Error)]
 pub enum TimingsError {
     /// The file cannot be read.
-    #[error("the timings {path} cannot be read: {source}; give --timings another file, or none")]
+    #[error(
+        "cannot read the timings {path}: {source}; give --timings another file, or leave it out"
+    )]
     Read {
         /// The file.
         path: Utf8PathBuf,
@@ -47,7 +49,7 @@ pub enum TimingsError {
         source: io::Error,
     },
     /// The file is something else.
-    #[error("{path} holds no timings: {what}; write it again with run --update-timings")]
+    #[error("{path} is not a file of timings: {what}; write it again with `run --update-timings`")]
     NotTimings {
         /// The file.
         path: Utf8PathBuf,
@@ -55,7 +57,7 @@ pub enum TimingsError {
         what: String,
     },
     /// The file cannot be written.
-    #[error("the timings {path} cannot be written: {source}")]
+    #[error("cannot write the timings {path}: {source}; give --timings a file that can be written")]
     Write {
         /// The file.
         path: Utf8PathBuf,
@@ -63,33 +65,36 @@ pub enum TimingsError {
         source: io::Error,
     },
     /// No file was named, and there is no repository to keep it in.
-    #[error("this folder is in no repository: name the file with --timings")]
+    #[error(
+        "the current folder is in no repository, so there is no ci/timings.json; name the file with --timings"
+    )]
     NoPlace,
 }
 
-/// A run whose times are no measure.
+/// A run whose durations are not valid timings.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotMeasured {
-    /// A case that did not do all of its work, or more than that.
-    #[error("the timings stay as they were: {case} was not ready at its first attempt")]
+    /// A case that was not ready, or was retried.
+    #[error("the timings were not updated: {case} was not ready at its first attempt; run again")]
     NotReady {
         /// Its id.
         case: String,
     },
-    /// All the same: something else was measured.
+    /// All durations are equal, so something else was measured.
     #[error(
-        "the timings stay as they were: all cases took {tenths} tenths of a second, and no suite does"
+        "the timings were not updated: all cases took {tenths} tenths of a second each, so they did \
+         not run the scenarios; check the node and the browser, and run again"
     )]
     Uniform {
-        /// What they took.
+        /// The duration, in tenths of a second.
         tenths: u64,
     },
 }
 
-/// What it means that the file of the timings is not there.
+/// What a missing file of timings means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// A file was named that should be there.
+    /// The given file must exist.
     IsAnError,
     /// There are no timings yet.
     IsEmpty,

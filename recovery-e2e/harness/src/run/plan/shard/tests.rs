@@ -1,19 +1,19 @@
 use super::*;
 
-fn told(text: &str) -> Result<Shard, ShardError> {
+fn parsed(text: &str) -> Result<Shard, ShardError> {
     text.parse::<ShardArg>().and_then(|arg| arg.resolve(|_| None))
 }
 
 #[test]
 fn a_shard_is_read_as_it_is_rendered_and_counts_from_one() {
     for text in ["1/1", "2/4", "4/4", "1000/1000"] {
-        assert_eq!(told(text).unwrap().to_string(), text);
+        assert_eq!(parsed(text).unwrap().to_string(), text);
     }
     for text in ["0/4", "5/4", "1/0", "1/1001", "1/4294967297"] {
-        assert!(matches!(told(text), Err(ShardError::OutOfRange { .. })), "{text}");
+        assert!(matches!(parsed(text), Err(ShardError::OutOfRange { .. })), "{text}");
     }
     for text in ["", "2", "2/", "/4", "a/4", "-1/4", "2/4/1", "Auto"] {
-        assert!(matches!(told(text), Err(ShardError::NotAShard { .. })), "{text}");
+        assert!(matches!(parsed(text), Err(ShardError::NotAShard { .. })), "{text}");
     }
 }
 

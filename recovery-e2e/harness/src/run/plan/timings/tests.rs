@@ -15,7 +15,7 @@ fn cases(took: &[(&str, Option<&str>, f64)]) -> Vec<CaseView> {
         .collect()
 }
 
-fn told(timings: &Timings) -> Vec<(&str, f64)> {
+fn seconds_of(timings: &Timings) -> Vec<(&str, f64)> {
     timings.seconds.iter().map(|(name, seconds)| (name.as_str(), *seconds)).collect()
 }
 
@@ -23,7 +23,7 @@ fn told(timings: &Timings) -> Vec<(&str, f64)> {
 fn a_scenario_takes_the_median_of_its_repeats_to_a_tenth_of_a_second() {
     let repeats = [("b", None, 9.0), ("b", None, 1.04), ("b", None, 1.26), ("a", None, 0.01)];
     let measured = Timings::measured(&cases(&repeats)).unwrap();
-    assert_eq!(told(&measured), [("a", 0.1), ("b", 1.3)]);
+    assert_eq!(seconds_of(&measured), [("a", 0.1), ("b", 1.3)]);
 }
 
 #[test]
@@ -43,9 +43,9 @@ fn new_timings_take_the_place_of_the_old_ones_of_their_kind_alone() {
     let of = |took: &[(&str, Option<&str>, f64)]| Timings::measured(&cases(took)).unwrap();
     let old = of(&[("gone", None, 1.0), ("a", None, 2.0), ("a", Some("gate"), 3.0)]);
     let scenarios = of(&[("a", None, 4.0), ("b", None, 5.0)]).over(old.clone());
-    assert_eq!(told(&scenarios), [("a", 4.0), ("a/gate", 3.0), ("b", 5.0)]);
+    assert_eq!(seconds_of(&scenarios), [("a", 4.0), ("a/gate", 3.0), ("b", 5.0)]);
     let controls = of(&[("b", Some("gate"), 6.0)]).over(old);
-    assert_eq!(told(&controls), [("a", 2.0), ("b/gate", 6.0), ("gone", 1.0)]);
+    assert_eq!(seconds_of(&controls), [("a", 2.0), ("b/gate", 6.0), ("gone", 1.0)]);
 }
 
 #[test]
