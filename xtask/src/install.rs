@@ -1,5 +1,4 @@
-//! Programs that a command needs: found on PATH, or installed by apt where that is possible and
-//! allowed.
+//! Programs that a command needs: found on PATH, or installed with apt if possible and allowed.
 
 use std::env;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -19,9 +18,9 @@ pub struct Installer {
 pub struct Missing<'a> {
     /// What was looked for, as the end of "no …".
     pub what: &'a str,
-    /// Debian's packages that bring it.
+    /// Debian packages that contain it.
     pub packages: &'a [&'a str],
-    /// What to do where there is no apt.
+    /// What to do without apt.
     pub elsewhere: &'a str,
 }
 
@@ -31,7 +30,8 @@ impl Installer {
         Installer { allowed: !args.contains("--no-install") }
     }
 
-    /// Installs what is missing, and says so; where it may or can not, says how to.
+    /// Installs what is missing, and prints that it does; if it may or can not, the error
+    /// says how to.
     pub fn install(self, sh: &Shell, missing: &Missing<'_>) -> anyhow::Result<()> {
         let &Missing { what, packages, elsewhere } = missing;
         let by_hand = format!(
@@ -42,7 +42,7 @@ impl Installer {
             bail!("no {what}.\nOn Debian, as root: {by_hand}\nElsewhere: {elsewhere}");
         }
         eprintln!(
-            "xtask: no {what}, so installing Debian's {} by apt (--no-install refuses)",
+            "xtask: no {what}; installing {} with apt (--no-install prevents this)",
             packages.join(" and ")
         );
         let _quiet = sh.push_env("DEBIAN_FRONTEND", "noninteractive");
@@ -53,7 +53,7 @@ impl Installer {
                     .ignore_stdout()
                     .run()
             })
-            .with_context(|| format!("apt could not install it; try by hand: {by_hand}"))
+            .with_context(|| format!("apt failed; try it by hand: {by_hand}"))
     }
 }
 
@@ -64,7 +64,7 @@ pub fn find(program: &str) -> Option<Utf8PathBuf> {
         .find(|path| is_program(path))
 }
 
-/// Whether this is a file that can be run.
+/// Whether this is an executable file.
 pub fn is_program(path: &Utf8Path) -> bool {
     path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }

@@ -12,7 +12,7 @@ use crate::install::{find, is_program};
 /// The oldest Nix that can read the flake of the pinned nixpkgs.
 const OLDEST: Version = Version { major: 2, minor: 18 };
 
-/// What every command needs that reads a flake: newer versions have it on by configuration alone.
+/// Every command that reads a flake needs these, unless the configuration of Nix has them.
 const FLAKES: [&str; 2] = ["--extra-experimental-features", "nix-command flakes"];
 
 /// A version of Nix, without its patch level.
@@ -44,23 +44,23 @@ impl std::fmt::Display for Version {
 /// A command of a Nix that can read the flake.
 pub fn command<'a>(sh: &'a Shell, args: &[&str]) -> anyhow::Result<Cmd<'a>> {
     if find("nix").is_none() {
-        bail!("there is no nix on PATH; install Nix {OLDEST} or newer");
+        bail!("nix is not on PATH; install Nix {OLDEST} or newer");
     }
-    let answer = cmd!(sh, "nix --version").quiet().read().context("nix tells no version")?;
+    let answer = cmd!(sh, "nix --version").quiet().read().context("nix --version failed")?;
     let version = Version::parse(&answer)
-        .with_context(|| format!("nix tells a version that cannot be read: {answer:?}"))?;
+        .with_context(|| format!("nix --version printed {answer:?}, which is not a version"))?;
     ensure!(version >= OLDEST, "this is Nix {version}; the flake needs {OLDEST} or newer");
     let features = FLAKES;
     Ok(cmd!(sh, "nix {features...} {args...}"))
 }
 
-/// The pinned Chromium: the one that was asked for last while the lock file is the same, without
-/// starting Nix; else as Nix builds or downloads it.
+/// The pinned Chromium. While the lock file is unchanged, the earlier result is used without
+/// starting Nix; else Nix builds or downloads it.
 pub fn chromium(sh: &Shell) -> anyhow::Result<Utf8PathBuf> {
     let folder = build::target_folder()?.join("nix");
-    // The link is a root of Nix's garbage collector: what it leads to stays.
+    // The link is a root of Nix's garbage collector, which keeps its target.
     let (link, kept) = (folder.join("chromium"), folder.join("flake.lock"));
-    let lock = sh.read_file("flake.lock").context("the pin cannot be read")?;
+    let lock = sh.read_file("flake.lock").context("cannot read flake.lock")?;
     let program = || Some(link.read_link_utf8().ok()?.join("bin/chromium"));
     let is_cached = fs::read_to_string(&kept).is_ok_and(|kept| kept == lock);
     if is_cached && let Some(program) = program().filter(|path| is_program(path)) {
@@ -68,12 +68,12 @@ pub fn chromium(sh: &Shell) -> anyhow::Result<Utf8PathBuf> {
     }
     let args = ["build", "--no-update-lock-file", "--out-link", link.as_str(), ".#chromium"];
     let build = command(sh, &args)?;
-    fs::create_dir_all(&folder).with_context(|| format!("{folder} cannot be made"))?;
-    eprintln!("xtask: asking Nix for the pinned Chromium, which may be downloaded");
-    build.quiet().run().context("Nix brings no pinned Chromium")?;
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {folder}"))?;
+    eprintln!("xtask: Nix builds or downloads the pinned Chromium");
+    build.quiet().run().context("Nix cannot build the pinned Chromium")?;
     let program = program().filter(|path| is_program(path));
-    let program = program.with_context(|| format!("{link} leads to no bin/chromium"))?;
-    fs::write(&kept, lock).with_context(|| format!("{kept} cannot be written"))?;
+    let program = program.with_context(|| format!("{link} has no bin/chromium"))?;
+    fs::write(&kept, lock).with_context(|| format!("cannot write {kept}"))?;
     Ok(program)
 }
 

@@ -1,4 +1,4 @@
-//! `cargo xtask pin`: what the flake pins, and a newer one in its place.
+//! `cargo xtask pin`: prints the nixpkgs that the flake pins, or updates it.
 
 use anyhow::{Context, ensure};
 use pico_args::Arguments;
@@ -6,7 +6,7 @@ use xshell::{Shell, cmd};
 
 use crate::{build, nix};
 
-/// What the lock file says of its only input.
+/// The only input of the lock file.
 #[derive(Debug, PartialEq, Eq)]
 struct Pin<'a> {
     branch: &'a str,
@@ -16,40 +16,39 @@ struct Pin<'a> {
     time: &'a str,
 }
 
-/// Shows the pin; with `--bump` moves it to the head of its branch first, which needs a network.
+/// Prints the pin; `--bump` first updates it to the head of its branch, which needs a network.
 pub fn run(mut args: Arguments) -> anyhow::Result<()> {
     let bump = args.contains("--bump");
     let rest = args.finish();
-    ensure!(rest.is_empty(), "`pin` takes no such argument: {rest:?}");
+    ensure!(rest.is_empty(), "`pin` has no such argument: {rest:?}");
     let sh = build::workspace_shell()?;
     if bump {
         nix::command(&sh, &["flake", "update"])?
             .quiet()
             .run()
-            .context("the pin stays as it was")?;
+            .context("nix flake update failed; flake.lock is unchanged")?;
     }
     show(&sh)?;
     if bump {
-        eprintln!(
-            "xtask: prove it with `cargo xtask e2e --require-pinned`, then commit flake.lock"
-        );
+        eprintln!("xtask: run `cargo xtask e2e --require-pinned`, then commit flake.lock");
     }
     Ok(())
 }
 
 fn show(sh: &Shell) -> anyhow::Result<()> {
-    let lock = sh.read_file("flake.lock").context("the pin cannot be read")?;
-    let Pin { branch, revision, hash, time } = pin(&lock)
-        .context("flake.lock is not as Nix writes it for one input; `cargo xtask pin --bump`")?;
+    let lock = sh.read_file("flake.lock").context("cannot read flake.lock")?;
+    let Pin { branch, revision, hash, time } = pin(&lock).context(
+        "flake.lock does not have exactly one pinned input; run `cargo xtask pin --bump`",
+    )?;
     let day = cmd!(sh, "date --utc --date=@{time} +%F").quiet().read()?;
     println!("nixpkgs {branch} of {day}\nrevision {revision}\nhash {hash}");
-    // The lock file does not tell the browser's version; only Nix can.
+    // The lock file does not contain the browser's version; only Nix has it.
     match nix::chromium(sh) {
         Ok(browser) => {
             let version = cmd!(sh, "{browser} --version").quiet().read()?;
             println!("browser {version}, {browser}");
         }
-        Err(error) => println!("browser not to be had here: {error:#}"),
+        Err(error) => println!("browser not available: {error:#}"),
     }
     Ok(())
 }
@@ -87,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_file_with_another_number_of_inputs_is_none_of_ours() {
+    fn a_lock_file_with_another_number_of_inputs_is_refused() {
         let twice = LOCK.replace("\"rev\"", "\"rev\": \"0\",\n\"rev\"");
         assert_eq!(pin(&twice), None);
         assert_eq!(pin(&LOCK.replace("narHash", "hash")), None);

@@ -11,7 +11,7 @@ pub fn run(mut args: Arguments) -> anyhow::Result<()> {
     let browser = Request::take(&mut args)?;
     let installer = Installer::take(&mut args);
     let rest = args.finish();
-    anyhow::ensure!(rest.is_empty(), "`test` takes no such argument: {rest:?}");
+    anyhow::ensure!(rest.is_empty(), "`test` has no such argument: {rest:?}");
 
     let sh = build::workspace_shell()?;
     let cargo = build::cargo();
@@ -32,15 +32,15 @@ pub fn run(mut args: Arguments) -> anyhow::Result<()> {
     let _node = sh.push_env("E2E_NODE", &built.node);
     let _browser = sh.push_env("E2E_BROWSER", &browser.path);
     let _origin = sh.push_env("E2E_BROWSER_ORIGIN", browser.origin);
-    // The tests that plain `cargo test` leaves out need just these.
+    // The tests that plain `cargo test` ignores need the browser and the node.
     check(
-        "unit, wire and whole-run tests",
+        "Rust tests",
         cmd!(
             sh,
             "{cargo} test --locked --no-fail-fast --workspace {features...} -- --include-ignored"
         ),
     )?;
     let harness = &built.harness;
-    check("the e2e suite", cmd!(sh, "{harness} run --out target/e2e"))?;
-    check("the negative controls", cmd!(sh, "{harness} run --controls --out target/e2e-controls"))
+    check("e2e suite", cmd!(sh, "{harness} run --out target/e2e"))?;
+    check("negative controls", cmd!(sh, "{harness} run --controls --out target/e2e-controls"))
 }
