@@ -48,8 +48,8 @@ const TRUNC: Field =
     field("trunc", 1, Read::Page(Quantity::Frames("replay_truncated")), "truncated replays");
 
 const AT_WORK: Check =
-    need("the page was hidden while a tool was at work, after two events or more");
-const REDIAL_CARRIED: Check = need("the redial carried the cursor that the pane had");
+    claim("the page was hidden while a tool was at work, after two events or more");
+const REDIAL_CARRIED: Check = claim("the redial carried the cursor that the pane had");
 const ANOTHER_PROCESS: Check = need("the redial was answered by the restarted node");
 
 const CURSOR_IS_NOT_CAPTURED: Control = Control {

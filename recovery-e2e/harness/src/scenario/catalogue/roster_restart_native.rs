@@ -37,7 +37,7 @@ const CURSOR: Field = field(
 const OPENS: Field =
     field("opens", 2, Read::Page(Quantity::EventSources), "event sources that the page made");
 
-const BY_HEADER: Check = need(
+const BY_HEADER: Check = claim(
     "the one redial of the browser held the old cursor in its header, brought no other, and was \
      answered by the restarted node, on which the keeper was loaded",
 );
