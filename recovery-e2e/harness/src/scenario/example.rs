@@ -1,12 +1,6 @@
 //! The node refuses a message: it must not look sent.
 
-use hyper::StatusCode;
-
-use crate::node::client::{PaneKind, Quantity};
-use crate::proxy::Class;
-use crate::scenario::stage::{Stage, StageError};
-use crate::scenario::steps::seeded_pane;
-use crate::scenario::{Check, Control, Defect, Edit, Read, Scenario, Show, claim, field};
+use crate::scenario::prelude::*;
 
 pub const SCENARIO: Scenario = Scenario {
     id: "X1",

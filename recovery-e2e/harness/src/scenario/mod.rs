@@ -6,6 +6,7 @@ mod declaration;
 mod defect;
 mod example;
 mod judge;
+mod prelude;
 pub mod stage;
 pub mod steps;
 pub mod torture;

@@ -1,6 +1,6 @@
 //! The transport falls while a refetch is under way, whose answer is good.
 
-use super::prelude::*;
+use crate::scenario::prelude::*;
 
 pub const SCENARIO: Scenario = Scenario {
     id: "E6",

@@ -1,7 +1,7 @@
 //! A call begins while the refetch that would heal a coordinator is under way.
 
-use super::prelude::*;
 use super::stale_backstop::{BOTH_FAILED, HEALED, fail_twice, idle_edge};
+use crate::scenario::prelude::*;
 
 pub const SCENARIO: Scenario = Scenario {
     id: "G4",

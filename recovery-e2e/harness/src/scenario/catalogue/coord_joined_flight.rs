@@ -1,7 +1,7 @@
 //! A read of the rows from before a rewind is still under way when the coordinator refetches.
 
-use super::prelude::*;
 use crate::node::control_socket::NodeCounters;
+use crate::scenario::prelude::*;
 
 pub const SCENARIO: Scenario = Scenario {
     id: "G7",

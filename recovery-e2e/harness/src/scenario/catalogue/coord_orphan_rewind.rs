@@ -1,7 +1,7 @@
 //! The node is killed in the middle of a tool's work, which leaves a call without a result.
 
-use super::prelude::*;
 use super::restart::begin;
+use crate::scenario::prelude::*;
 
 pub const SCENARIO: Scenario = Scenario {
     id: "G6",

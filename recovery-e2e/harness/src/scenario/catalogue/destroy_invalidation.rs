@@ -1,6 +1,6 @@
 //! A pane is destroyed while its first load is under way.
 
-use super::prelude::*;
+use crate::scenario::prelude::*;
 
 pub const SCENARIO: Scenario = Scenario {
     id: "E7",

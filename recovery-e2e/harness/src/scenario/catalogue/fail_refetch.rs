@@ -1,6 +1,6 @@
 //! The first reload after a restart fails.
 
-use super::prelude::*;
+use crate::scenario::prelude::*;
 
 pub const SCENARIO: Scenario = Scenario {
     id: "D",

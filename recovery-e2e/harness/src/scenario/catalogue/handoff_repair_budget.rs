@@ -1,7 +1,7 @@
 //! The node says that a pane has lost touch, and history after history fails.
 
-use super::prelude::*;
 use crate::node::client::Pane;
+use crate::scenario::prelude::*;
 
 pub const INTERACTIVE: Scenario = Scenario {
     id: "H1",

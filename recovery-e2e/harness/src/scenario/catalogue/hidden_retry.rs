@@ -1,6 +1,6 @@
 //! The page is hidden before the retry of a failed refetch is due.
 
-use super::prelude::*;
+use crate::scenario::prelude::*;
 
 pub const INTERACTIVE: Scenario = Scenario {
     id: "E5",

@@ -51,19 +51,5 @@ pub const REGISTRY: [&Scenario; 25] = [
     &roster_restart_native::SCENARIO,
 ];
 
-/// What most entries of the catalogue are made of.
-mod prelude {
-    pub use hyper::StatusCode;
-
-    pub use crate::node::client::{Condition, Flag, PaneKind, Quantity, Timing};
-    pub use crate::node::model::{Reply, ToolCall};
-    pub use crate::proxy::Class;
-    pub use crate::scenario::stage::{Stage, StageError};
-    pub use crate::scenario::steps::*;
-    pub use crate::scenario::{
-        Check, Control, Defect, Edit, Field, Read, Scenario, Show, claim, field, need,
-    };
-}
-
 #[cfg(test)]
 mod tests;

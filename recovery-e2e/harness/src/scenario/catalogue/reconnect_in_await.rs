@@ -1,6 +1,6 @@
 //! The transport falls and comes back while a refetch is under way.
 
-use super::prelude::*;
+use crate::scenario::prelude::*;
 
 pub const SCENARIO: Scenario = Scenario {
     id: "E8",

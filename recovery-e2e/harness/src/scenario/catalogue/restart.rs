@@ -1,10 +1,10 @@
 //! The node is restarted while the page is hidden, in the middle of a tool's work.
 
-use super::prelude::*;
 use crate::node::client::Pane;
 use crate::node::tool_gate::{InGate, ToolGate};
 use crate::node::wire::Follower;
 use crate::proxy::Record;
+use crate::scenario::prelude::*;
 
 pub const INTERACTIVE: Scenario = Scenario {
     id: "B",

@@ -1,6 +1,6 @@
 //! A second rewind click lands after the first one's refetch has failed, before the retry.
 
-use super::prelude::*;
+use crate::scenario::prelude::*;
 
 pub const INTERACTIVE: Scenario = Scenario {
     id: "E3",

@@ -1,6 +1,6 @@
 //! A second rewind click lands while the first one's refetch is still under way.
 
-use super::prelude::*;
+use crate::scenario::prelude::*;
 
 pub const INTERACTIVE: Scenario = Scenario {
     id: "E2",

@@ -1,8 +1,8 @@
 //! The browser has given the dashboard's stream up when the node comes back.
 
-use super::prelude::*;
 use crate::node::client::{Dashboard, Loaded};
 use crate::node::wire::WsId;
+use crate::scenario::prelude::*;
 
 pub const SCENARIO: Scenario = Scenario {
     id: "F1",

@@ -1,9 +1,9 @@
 //! The browser itself redials a restarted node for the dashboard.
 
-use super::prelude::*;
 use super::roster_restart::{GHOST_LOADED, KEEPER_LOADED, LIVE_CURSOR, TRUNC, open, presented};
 use crate::proxy::Record;
 use crate::scenario::Alone;
+use crate::scenario::prelude::*;
 
 pub const SCENARIO: Scenario = Scenario {
     id: "F2",

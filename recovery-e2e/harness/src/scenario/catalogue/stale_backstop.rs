@@ -1,7 +1,7 @@
 //! A refetch and its one retry both fail; only the next idle edge can heal.
 
-use super::prelude::*;
 use crate::node::client::Pane;
+use crate::scenario::prelude::*;
 
 pub const INTERACTIVE: Scenario = Scenario {
     id: "E4",

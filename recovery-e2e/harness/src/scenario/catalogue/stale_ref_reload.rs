@@ -1,6 +1,6 @@
 //! A transport falls in the middle of a streamed answer, and the pane is loaded anew.
 
-use super::prelude::*;
+use crate::scenario::prelude::*;
 
 pub const SCENARIO: Scenario = Scenario {
     id: "E1",

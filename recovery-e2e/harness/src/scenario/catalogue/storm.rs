@@ -1,8 +1,8 @@
 //! Four commands at a time, and an agent with two steps of its own.
 
-use super::prelude::*;
 use crate::node::tool_gate::ToolGate;
 use crate::scenario::Alone;
+use crate::scenario::prelude::*;
 
 pub const SCENARIO: Scenario = Scenario {
     id: "A",

@@ -1,7 +1,7 @@
 //! Two turns call a tool under the same id, before two panes.
 
-use super::prelude::*;
 use crate::node::client::Transcript;
+use crate::scenario::prelude::*;
 
 pub const SCENARIO: Scenario = Scenario {
     id: "I2",

@@ -1,7 +1,7 @@
 //! A message is sent from one of two panes of a workstream.
 
-use super::prelude::*;
 use crate::node::client::Transcript;
+use crate::scenario::prelude::*;
 
 pub const SCENARIO: Scenario = Scenario {
     id: "I1",
