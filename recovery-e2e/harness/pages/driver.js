@@ -19,7 +19,6 @@ export function driverFor(root, state) {
   const quantities = {
     rows: () => userRows().length,
     running: () => root.querySelectorAll(".conv-batch--running").length,
-    bubbles: () => bubbles().length,
     liveRefs: () => state().liveRefs,
     toolsOnTop: () => toolRows().filter((row) => !row.closest(".conv-agent")).length,
     agentCards: () => new Set(nestedRows().map((row) => row.closest(".conv-agent"))).size,
@@ -111,7 +110,6 @@ export function driverFor(root, state) {
       text: row.querySelector(".msg-user-text").textContent,
     }));
     const calls = toolRows().map((row) => ({
-      id: row.dataset.callId,
       output: row.querySelector(":scope > .tool-output")?.textContent ?? "",
     }));
     return { users, calls };

@@ -19,12 +19,16 @@ pub mod proxy;
 
 pub mod browser;
 
-pub mod node;
+mod node;
 
-pub mod scenario;
+mod scenario;
 
 pub mod report;
 
 pub mod run;
 
-pub mod cli;
+mod cli;
+
+mod command;
+
+pub use command::main;

@@ -90,9 +90,9 @@ fn every_message_of_an_error_is_as_reviewed() {
         Parse => DefectError::Parse { path: "defect.json".into(), source: not_json() },
     });
     list!(all, WatchingError {
-        NoDisplay => WatchingError::NoDisplay,
-        NoWindows => WatchingError::NoWindows("HeadlessChrome/156.0".to_owned()),
-        NoTerminal => WatchingError::NoTerminal,
+        Display => WatchingError::Display,
+        Windows => WatchingError::Windows("HeadlessChrome/156.0".to_owned()),
+        Terminal => WatchingError::Terminal,
     });
     list!(all, PreflightError {
         Browser => PreflightError::Browser(log_error().into()),

@@ -79,7 +79,7 @@ impl WaitTimeout {
 
     /// The same condition, as one that the client has to bring.
     #[must_use]
-    pub fn as_claim(self) -> WaitTimeout {
+    pub fn into_claim(self) -> WaitTimeout {
         WaitTimeout { kind: Kind::Claim, ..self }
     }
 }
@@ -136,7 +136,7 @@ mod tests {
             missed.to_string(),
             "need not met: the third rewind: not within 30 s; last seen: 2"
         );
-        let missed = missed.as_claim();
+        let missed = missed.into_claim();
         assert_eq!(
             missed.to_string(),
             "claim not met: the third rewind: not within 30 s; last seen: 2"

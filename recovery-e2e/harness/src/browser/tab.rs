@@ -146,6 +146,6 @@ async fn bounded(
 ) -> Result<(), PageError> {
     match tokio::time::timeout(DEADLINE, work).await {
         Ok(done) => done,
-        Err(_) => Err(WaitTimeout::need(claim, "it goes on").as_claim().into()),
+        Err(_) => Err(WaitTimeout::need(claim, "it goes on").into_claim().into()),
     }
 }

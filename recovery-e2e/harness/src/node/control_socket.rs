@@ -35,8 +35,6 @@ pub struct NodeCounters {
     pub load_joins: u64,
     /// Reads that are held.
     pub parked_loads: u64,
-    /// How often the model was called.
-    pub model_calls: u64,
     /// Workstreams in which a turn runs or is about to: with none, the node publishes nothing by
     /// itself.
     pub busy: u64,

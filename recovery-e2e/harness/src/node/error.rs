@@ -61,14 +61,14 @@ impl AppError {
 
     /// The same condition, as one that the client has to bring.
     #[must_use]
-    pub fn as_claim(self) -> AppError {
+    pub fn into_claim(self) -> AppError {
         match self {
             AppError::Wait(missed)
             | AppError::Page(PageError::Wait(missed))
             | AppError::Node(NodeError::Wait(missed))
             | AppError::Wire(WireError::Wait(missed))
             | AppError::Control(ControlError::Wait(missed))
-            | AppError::Gate(GateError::Wait(missed)) => AppError::Wait(missed.as_claim()),
+            | AppError::Gate(GateError::Wait(missed)) => AppError::Wait(missed.into_claim()),
             broken => broken,
         }
     }
@@ -90,7 +90,7 @@ mod tests {
             GateError::from(need()).into(),
         ] {
             assert_eq!(missed.missed(), Some(Kind::Need), "{missed}");
-            assert_eq!(missed.as_claim().missed(), Some(Kind::Claim));
+            assert_eq!(missed.into_claim().missed(), Some(Kind::Claim));
         }
     }
 

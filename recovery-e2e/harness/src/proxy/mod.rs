@@ -11,7 +11,7 @@
 
 mod arming;
 mod arrival;
-pub(crate) mod break_late;
+mod break_late;
 mod door;
 mod exchange;
 mod faults;

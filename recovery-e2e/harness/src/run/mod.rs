@@ -1,16 +1,16 @@
 //! A run: the plan, the workers, each case from an empty folder to its verdict, and the merge.
 
-pub mod admission;
-pub mod case;
-pub mod defect;
-pub mod inner;
-pub mod list;
-pub mod merge;
-pub mod out;
-pub mod plan;
-pub mod pool;
+pub(crate) mod admission;
+pub(crate) mod case;
+pub(crate) mod defect;
+pub(crate) mod inner;
+pub(crate) mod list;
+pub(crate) mod merge;
+pub(crate) mod out;
+pub(crate) mod plan;
+pub(crate) mod pool;
 pub mod preflight;
-pub mod serve;
-pub mod settings;
-pub mod supervisor;
-pub mod watching;
+pub(crate) mod serve;
+pub(crate) mod settings;
+pub(crate) mod supervisor;
+pub(crate) mod watching;

@@ -18,7 +18,9 @@ use crate::record::journal::{Case, PlanInfo};
 use crate::scenario::torture::TORTURE;
 use crate::scenario::{Control, REGISTRY, Scenario};
 pub use select::{PlanError, select};
-pub use shard::{Shard, ShardArg, ShardError};
+#[cfg(test)]
+pub use shard::ShardError;
+pub use shard::{Shard, ShardArg};
 use timings::Timings;
 
 /// One case, and what it takes to run it.

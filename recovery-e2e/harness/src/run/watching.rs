@@ -46,15 +46,15 @@ pub enum WatchingError {
         "--headed needs a display, and neither DISPLAY nor WAYLAND_DISPLAY names one; \
          run it in a desktop session, or under xvfb-run"
     )]
-    NoDisplay,
+    Display,
     /// The browser has no windows.
     #[error("--headed needs a browser with windows, and {0} has none; name another with --browser")]
-    NoWindows(String),
+    Windows(String),
     /// Standard input is not a terminal.
     #[error(
         "--pause-on-failure waits for Enter, and standard input is not a terminal; run in a terminal, or remove the flag"
     )]
-    NoTerminal,
+    Terminal,
 }
 
 impl Watching {
@@ -65,10 +65,10 @@ impl Watching {
     pub fn check(&self) -> Result<(), WatchingError> {
         let display = ["DISPLAY", "WAYLAND_DISPLAY"].map(env::var_os);
         if self.headed && display.iter().flatten().all(|name| name.is_empty()) {
-            return Err(WatchingError::NoDisplay);
+            return Err(WatchingError::Display);
         }
         if self.pause_on_failure && !std::io::stdin().is_terminal() {
-            return Err(WatchingError::NoTerminal);
+            return Err(WatchingError::Terminal);
         }
         Ok(())
     }
@@ -79,7 +79,7 @@ impl Watching {
     /// [`WatchingError`].
     pub fn check_browser(&self, version: &str) -> Result<(), WatchingError> {
         if self.headed && version.starts_with(HEADLESS_SHELL) {
-            return Err(WatchingError::NoWindows(version.to_owned()));
+            return Err(WatchingError::Windows(version.to_owned()));
         }
         Ok(())
     }

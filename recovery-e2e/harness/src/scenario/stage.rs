@@ -367,7 +367,7 @@ impl Stage {
     /// # Errors
     /// When it is not open.
     pub fn count_redials_from_now_on(&mut self) -> Result<Dashboard, StageError> {
-        let dashboard = self.dashboard()?.clone().from_now_on();
+        let dashboard = self.dashboard()?.clone().counting_from_now();
         self.subject = Some(Subject::Dashboard(dashboard.clone()));
         Ok(dashboard)
     }

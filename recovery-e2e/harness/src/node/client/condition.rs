@@ -12,8 +12,6 @@ pub enum Quantity<'a> {
     Rows,
     /// Batches of calls that are shown as running.
     Running,
-    /// Bubbles of the assistant.
-    Bubbles,
     /// Rows whose text is being streamed (interactive pane only).
     LiveRefs,
     /// Rows of tool calls outside every agent's card.
@@ -52,10 +50,6 @@ pub enum Flag {
     Open,
     /// It has no event source.
     Offline,
-    /// Its rows are out of date, and are being fetched.
-    CatchingUp,
-    /// Its rows are out of date, nothing is being fetched, and no turn runs.
-    Stale,
     /// It knows of nothing that it lacks.
     Current,
     /// A refetch has failed, and will be tried again.
@@ -145,7 +139,6 @@ impl Display for Quantity<'_> {
         match self {
             Quantity::Rows => f.write_str("painted user rows"),
             Quantity::Running => f.write_str("batches shown as running"),
-            Quantity::Bubbles => f.write_str("bubbles of the assistant"),
             Quantity::LiveRefs => f.write_str("rows being streamed"),
             Quantity::ToolsOnTop => f.write_str("tool rows outside cards"),
             Quantity::AgentCards => f.write_str("agents' cards"),
@@ -169,8 +162,6 @@ impl Display for Flag {
             Flag::Attached => "in the document",
             Flag::Open => "connected",
             Flag::Offline => "without a connection",
-            Flag::CatchingUp => "catching up",
-            Flag::Stale => "stale",
             Flag::Current => "current",
             Flag::RefetchFailed => "waiting to retry a failed refetch",
             Flag::Queueing => "keeping events back",
@@ -220,7 +211,6 @@ mod tests {
         let quantities = vec![
             Rows,
             Running,
-            Bubbles,
             LiveRefs,
             ToolsOnTop,
             AgentCards,
@@ -239,8 +229,6 @@ mod tests {
             Attached,
             Open,
             Offline,
-            CatchingUp,
-            Stale,
             Current,
             RefetchFailed,
             Queueing,
@@ -262,15 +250,15 @@ mod tests {
         ];
         for quantity in &quantities {
             match quantity {
-                Rows | Running | Bubbles | LiveRefs | ToolsOnTop | AgentCards | ToolsInCards
+                Rows | Running | LiveRefs | ToolsOnTop | AgentCards | ToolsInCards
                 | EscapedSteps | Text(_) | Frames(_) | FramesOfNewest(_) | CursorMoves
                 | EventSources | RosterModel | RosterRail => {}
             }
         }
         for flag in &flags {
             match flag {
-                Busy | Attached | Open | Offline | CatchingUp | Stale | Current | RefetchFailed
-                | Queueing | Empty | Asks | GivenUp => {}
+                Busy | Attached | Open | Offline | Current | RefetchFailed | Queueing | Empty
+                | Asks | GivenUp => {}
             }
         }
         for condition in &conditions {

@@ -69,13 +69,13 @@ impl Dashboard {
 
     /// The same, and from here on its first stream is the one that is open now, with its cursor.
     #[must_use]
-    pub fn from_now_on(self) -> Dashboard {
+    pub fn counting_from_now(self) -> Dashboard {
         let streams = streams(&self.driven);
         let cursor = streams.last().and_then(|stream| stream.last_event_id.clone());
         Dashboard { first: streams.len().saturating_sub(1), cursor, ..self }
     }
 
-    /// The cursor of the page at [`Dashboard::from_now_on`], as the proxy saw it.
+    /// The cursor of the page at [`Dashboard::counting_from_now`], as the proxy saw it.
     pub fn cursor(&self) -> Option<&str> {
         self.cursor.as_deref()
     }

@@ -86,7 +86,7 @@ impl Driven {
             if waited.held {
                 return Ok(waited.result);
             }
-            Err(AppError::from(WaitTimeout::need(condition, waited.saw).as_claim()))
+            Err(AppError::from(WaitTimeout::need(condition, waited.saw).into_claim()))
         };
         self.claim_that(condition, waited).await
     }
@@ -102,14 +102,14 @@ impl Driven {
     ) -> Result<T, AppError> {
         tokio::pin!(brought);
         if let Ok(ended) = tokio::time::timeout(LOOK_AFTER, &mut brought).await {
-            return ended.map_err(|error| error.into().as_claim());
+            return ended.map_err(|error| error.into().into_claim());
         }
         tokio::select! {
             biased;
-            ended = &mut brought => ended.map_err(|error| error.into().as_claim()),
+            ended = &mut brought => ended.map_err(|error| error.into().into_claim()),
             saw = self.until_nothing_pends() => Err(WaitTimeout {
                 ended: Ended::NothingPending,
-                ..WaitTimeout::need(condition, saw?).as_claim()
+                ..WaitTimeout::need(condition, saw?).into_claim()
             }.into()),
         }
     }
@@ -243,7 +243,7 @@ pub fn unmet(what: &str, held: bool, saw: impl Display) -> Result<(), AppError> 
         return Ok(());
     }
     let ended = Ended::Unmet;
-    Err(WaitTimeout { ended, ..WaitTimeout::need(what, saw.to_string()).as_claim() }.into())
+    Err(WaitTimeout { ended, ..WaitTimeout::need(what, saw.to_string()).into_claim() }.into())
 }
 
 /// The patience of a wait in the page, in milliseconds: it gives up first, and so can say what it

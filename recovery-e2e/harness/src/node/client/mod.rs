@@ -12,6 +12,5 @@ pub use condition::{Condition, Flag, Quantity};
 pub use dashboard::{Dashboard, Loaded};
 pub use driven::{Driven, unmet};
 pub use pane::{Held, Pane, PaneKind};
-pub use state::PaneState;
 pub use timing::Timing;
 pub use two_panes::{Transcript, TwoPanes};

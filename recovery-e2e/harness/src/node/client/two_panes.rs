@@ -36,8 +36,6 @@ pub struct UserEntry {
 /// One call of a tool.
 #[derive(Debug, Deserialize)]
 pub struct CallEntry {
-    /// Its id, which another call may have too.
-    pub id: String,
     /// Its result, or nothing.
     pub output: String,
 }

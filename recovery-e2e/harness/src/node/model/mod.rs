@@ -7,7 +7,7 @@ mod script;
 mod server;
 mod wire;
 
-pub use script::{Gate, Reply, Script, ToolCall};
+pub use script::{Reply, Script, ToolCall};
 pub use server::{ModelError, ModelServer};
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use std::future::pending;
 use std::sync::Arc;
 
-use hyper::StatusCode;
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -24,10 +23,6 @@ pub(super) enum Answer {
     Text(String),
     /// Calls of tools.
     Calls(Vec<ToolCall>),
-    /// A streamed text, and then a connection that breaks.
-    CutText(String),
-    /// A refusal.
-    Status(StatusCode),
 }
 
 /// A call of a tool by the model.
@@ -71,29 +66,13 @@ impl Reply {
         Reply { answer: Answer::Calls(calls), gate: None, midway: None }
     }
 
-    /// A refusal with `status`, and an error body as such servers send it.
-    pub fn status(status: StatusCode) -> Reply {
-        Reply { answer: Answer::Status(status), gate: None, midway: None }
-    }
-
-    /// The same text, after which the connection breaks instead of ending. What has no text to cut
-    /// stays as it is.
-    pub fn cut(self) -> Reply {
-        let answer = match self.answer {
-            Answer::Text(text) => Answer::CutText(text),
-            answer => answer,
-        };
-        Reply { answer, ..self }
-    }
-
     /// The same answer, of which nothing is sent, no head either, before the gate is released.
     pub fn held(self) -> (Reply, Gate) {
         let (open, gate) = watch::channel(false);
         (Reply { gate: Some(gate), ..self }, Gate { open })
     }
 
-    /// The same answer, whose text stops in its middle until the gate is released. A refusal has
-    /// no middle and is sent at once.
+    /// The same answer, whose text stops in its middle until the gate is released.
     pub fn held_midway(self) -> (Reply, Gate) {
         let (open, gate) = watch::channel(false);
         (Reply { midway: Some(gate), ..self }, Gate { open })
@@ -146,6 +125,7 @@ impl Script {
     }
 
     /// How many calls have come; counted on arrival, before any gate.
+    #[cfg(test)]
     pub fn calls(&self) -> watch::Receiver<usize> {
         self.play.calls.subscribe()
     }

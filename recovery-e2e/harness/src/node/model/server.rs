@@ -19,7 +19,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::script::{Answer, Play, Reply, Script};
 use super::wire::{self, Call};
-use crate::proxy::break_late::BreakLate;
 
 /// The largest request that is read: a whole conversation with tool outputs of 10 MiB, the most
 /// that the node keeps of one, and room for its escapes.
@@ -156,35 +155,29 @@ async fn answer(scripts: &Scripts, request: Request<Incoming>) -> Response<Answe
     match &reply.answer {
         Answer::Text(text) => {
             let events = wire::text_events(number, &model, text);
-            streamed(events.into_iter().chain(end("stop")).collect(), middle, None)
+            streamed(events.into_iter().chain(end("stop")).collect(), middle)
         }
         Answer::Calls(calls) => {
             let events = wire::call_events(number, &model, calls);
-            streamed(events.into_iter().chain(end("tool_calls")).collect(), middle, None)
+            streamed(events.into_iter().chain(end("tool_calls")).collect(), middle)
         }
-        Answer::CutText(text) => {
-            streamed(wire::text_events(number, &model, text), middle, Some(Cut))
-        }
-        Answer::Status(status) => refusal(*status, &format!("the script refuses call {number}")),
     }
 }
 
-/// The events as one stream, which waits for `middle` and ends in order or is cut.
+/// The events as one stream, which waits for `middle`.
 fn streamed(
     mut events: Vec<String>,
     middle: impl Future<Output = ()> + Send + 'static,
-    cut: Option<Cut>,
 ) -> Response<AnswerBody> {
     let frame = |event| Ok(Frame::data(Bytes::from(event)));
     let rest = events.split_off(events.len() / 2);
-    let rest = stream::iter(rest.into_iter().map(frame).chain(cut.map(Err)));
+    let rest = stream::iter(rest.into_iter().map(frame));
     let rest = stream::once(async move {
         middle.await;
         rest
     });
     let frames = stream::iter(events.into_iter().map(frame)).chain(rest.flatten());
-    let body = BreakLate::new(StreamBody::new(frames).boxed_unsync());
-    respond(StatusCode::OK, "text/event-stream", body.boxed_unsync())
+    respond(StatusCode::OK, "text/event-stream", StreamBody::new(frames).boxed_unsync())
 }
 
 fn refusal(status: StatusCode, message: &str) -> Response<AnswerBody> {

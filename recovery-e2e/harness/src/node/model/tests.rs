@@ -1,7 +1,6 @@
 //! The model server over real HTTP.
 
 use futures_util::FutureExt;
-use hyper::StatusCode;
 use serde_json::{Value, json};
 
 use super::*;
@@ -105,35 +104,6 @@ async fn calls_of_tools_are_streamed_with_their_arguments_whole() {
     assert_eq!(ids, ["c1", "c2"]);
     assert_eq!(arguments, [r#"{"command":"echo \"ebb\""}"#, r#"{"command":"date"}"#]);
     assert_eq!(chunks.last().unwrap()["choices"][0]["finish_reason"], "tool_calls");
-}
-
-#[tokio::test]
-async fn a_refusal_has_its_status_and_takes_one_turn_of_the_script() {
-    let model = ModelServer::start().await.unwrap();
-    let replies = vec![Reply::status(StatusCode::TOO_MANY_REQUESTS), Reply::text("ok")];
-    let script = model.script("busy", replies).unwrap();
-    let refused = call(&script).await;
-    assert_eq!(refused.status(), 429);
-    let body: Value = refused.json().await.unwrap();
-    assert!(body["error"]["message"].is_string(), "{body}");
-    assert_eq!(call(&script).await.status(), 200);
-}
-
-#[tokio::test]
-async fn a_cut_answer_breaks_after_its_whole_text_and_without_an_end() {
-    let model = ModelServer::start().await.unwrap();
-    let script = model.script("cut", vec![Reply::text("this much").cut()]).unwrap();
-    let mut answer = call(&script).await;
-    let mut seen = Vec::new();
-    let broken = loop {
-        match within("chunk", answer.chunk(), String::new).await.unwrap() {
-            Ok(Some(chunk)) => seen.extend(chunk),
-            Ok(None) => break false,
-            Err(_) => break true,
-        }
-    };
-    let (text, _, ended) = read(&String::from_utf8(seen).unwrap());
-    assert_eq!((text.as_str(), ended, broken), ("this much", false, true));
 }
 
 #[tokio::test]
