@@ -22,6 +22,7 @@ function state() {
     catchingUp: stream === "catching-up",
     stale: stream === "stale" && !busy,
     current: stream === "live",
+    latched: stream !== "live",
     refetchFailed: stream === "stale",
     queueing: false,
     queued: null,

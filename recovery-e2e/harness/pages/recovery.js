@@ -6,28 +6,31 @@ import { driverFor } from "/driver.js";
 
 const query = new URLSearchParams(location.search);
 
-// The pane's own state, in the terms that both kinds of pane share.
-function stateOf(pane) {
+// The pane's own state and what it shows of it, in the terms that both kinds of pane share.
+function stateOf(pane, root) {
   const { latch, queued, retryArmed, cursor, readyState, busy, liveRefs } = pane.state();
+  const stream = root.querySelector(".stream-state")?.dataset.state;
   return {
     busy,
     attached: pane.el.isConnected,
     open: readyState === EventSource.OPEN,
-    offline: readyState === null,
-    catchingUp: latch && queued !== null,
-    stale: latch && queued === null && !busy,
-    current: !latch,
+    offline: readyState === null && stream === "offline",
+    catchingUp: latch && queued !== null && stream === "catching-up",
+    stale: latch && queued === null && !busy && stream === "stale",
+    current: !latch && stream === "live",
+    latched: latch,
     refetchFailed: retryArmed,
     queueing: queued !== null,
     queued,
     cursor,
     liveRefs,
+    stream,
   };
 }
 
 function mount(root) {
   const pane = createInteractivePane({ wsId: query.get("ws_id"), root });
-  return { ...driverFor(root, () => stateOf(pane)), pane, connected: pane.connect() };
+  return { ...driverFor(root, () => stateOf(pane, root)), pane, connected: pane.connect() };
 }
 
 window.__e2e = mount(document.querySelector("#pane"));

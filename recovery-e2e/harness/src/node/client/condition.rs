@@ -50,8 +50,10 @@ pub enum Flag {
     Open,
     /// It has no event source.
     Offline,
-    /// It knows of nothing that it lacks.
+    /// It knows of nothing that it lacks, and shows that it is live.
     Current,
+    /// Its rows are known to be out of date.
+    Latched,
     /// A refetch has failed, and will be tried again.
     RefetchFailed,
     /// It keeps events back until a refetch ends.
@@ -163,6 +165,7 @@ impl Display for Flag {
             Flag::Open => "connected",
             Flag::Offline => "without a connection",
             Flag::Current => "current",
+            Flag::Latched => "out of date",
             Flag::RefetchFailed => "waiting to retry a failed refetch",
             Flag::Queueing => "keeping events back",
             Flag::Empty => "empty",
@@ -230,6 +233,7 @@ mod tests {
             Open,
             Offline,
             Current,
+            Latched,
             RefetchFailed,
             Queueing,
             Empty,
@@ -257,8 +261,8 @@ mod tests {
         }
         for flag in &flags {
             match flag {
-                Busy | Attached | Open | Offline | Current | RefetchFailed | Queueing | Empty
-                | Asks | GivenUp => {}
+                Busy | Attached | Open | Offline | Current | Latched | RefetchFailed | Queueing
+                | Empty | Asks | GivenUp => {}
             }
         }
         for condition in &conditions {

@@ -160,16 +160,23 @@ impl Pane {
     }
 
     /// Waits until nothing moves any more: no request of the page is under way, the page has seen
-    /// all that the node has published, no event is kept back, and a frame has passed.
+    /// all that the node has published, no event is kept back, the pane shows that it is live and
+    /// asks nothing, and a frame has passed.
     ///
     /// # Errors
-    /// A claim when the pane does not catch up with the node.
+    /// A claim when the pane does not come to that.
     pub async fn settled(&self) -> Result<(), AppError> {
         loop {
             self.quiet().await?;
             let head = self.control().head(&self.ws).await?;
             let caught_up = caught_up(head.as_deref())?;
-            self.claim(Condition::All(&[caught_up, Condition::Not(Flag::Queueing)])).await?;
+            self.claim(Condition::All(&[
+                caught_up,
+                Condition::Not(Flag::Queueing),
+                Condition::Is(Flag::Current),
+                Condition::Not(Flag::Asks),
+            ]))
+            .await?;
             self.quiet().await?;
             if self.control().head(&self.ws).await? == head {
                 return Ok(());

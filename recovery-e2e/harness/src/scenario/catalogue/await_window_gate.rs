@@ -11,7 +11,7 @@ pub const SCENARIO: Scenario = Scenario {
     code: "AWAITGATE",
     fields: &[
         field("rows", 3, Read::Page(Quantity::Rows), "user rows when the answer had come"),
-        field("latch", 1, Read::Holds(Condition::Not(Flag::Current)), "they are known to be stale"),
+        field("latch", 1, Read::Holds(Condition::Is(Flag::Latched)), "they are known to be stale"),
         field("heal", 1, Read::Holds(HEALED), "later two rows, current, with the fourth turn once"),
     ],
     ready_shows: &[Show::Field("rows"), Show::Field("latch")],
