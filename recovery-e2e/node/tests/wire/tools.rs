@@ -166,9 +166,9 @@ async fn what_fails_is_said_to_have_failed_and_the_turn_goes_on() {
         "invalid arguments of bash",
         "invalid arguments of bash",
         "there is no tool \"rm\"",
-        "several calls had the id \"twice\"",
-        "several calls had the id \"twice\"",
-        "the call had no id",
+        "several calls have the id \"twice\"",
+        "several calls have the id \"twice\"",
+        "the call has no id",
     ]) {
         assert!(output.starts_with(said) && is_error, "{said}: {output}");
     }
