@@ -22,12 +22,12 @@ struct Hold {
 }
 
 impl Faults {
-    /// Holds every history read that comes to its end from now on.
+    /// Holds every history read that ends from now on.
     pub fn hold(&self) {
         self.hold.send_modify(|hold| hold.on = true);
     }
 
-    /// Lets go of what is held, and holds nothing more.
+    /// Releases what is held, and holds nothing more.
     pub fn release(&self) {
         self.hold.send_modify(|hold| *hold = Hold { on: false, releases: hold.releases + 1 });
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-/// Why a turn is to end. The model is told, and so are people.
+/// Why a turn is to end. The text is shown to the model and to people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Why {
     /// A person has cancelled it.
@@ -20,7 +20,7 @@ pub enum Why {
 #[derive(Clone, Copy, Debug)]
 struct Halt {
     why: Why,
-    /// From then on nothing is waited for.
+    /// Tools are killed at this time.
     kill_at: Instant,
 }
 
@@ -76,7 +76,7 @@ impl Halted {
         let halt = self.0.wait_for(Option::is_some).await.map(|halt| *halt);
         match halt {
             Ok(Some(halt)) => halt,
-            // Nobody is left who could ask.
+            // No halter is left that could ask.
             Ok(None) | Err(_) => pending().await,
         }
     }

@@ -65,7 +65,7 @@ impl std::iter::Sum for Load {
     }
 }
 
-/// What stands at present, beside what was counted.
+/// The current values, beside the counters.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Present {
     /// Loaded workstreams.

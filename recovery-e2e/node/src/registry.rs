@@ -19,26 +19,26 @@ pub enum LoadError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// There is no randomness for an epoch or an id.
-    #[error("the operating system gives no random bytes: {0}; retry")]
+    /// There are no random bytes for an epoch or an id.
+    #[error("the operating system returned no random bytes: {0}; retry")]
     Random(#[from] getrandom::Error),
 }
 
-/// A workstream to be made.
+/// A request for a new workstream.
 #[derive(Debug, Deserialize)]
 pub struct Plan {
     /// Its name.
     pub name: String,
     /// The base URL of its model, if it is to have one of its own.
     pub model_url: Option<String>,
-    /// What it is for.
+    /// Its kind.
     #[serde(default)]
     pub kind: Kind,
     /// The workstream that it is to work for.
     pub parent_ws_id: Option<String>,
 }
 
-/// The workstreams of one node: those that are loaded, and the way to the others.
+/// The workstreams of one node. A stored one is loaded when it is needed.
 pub struct Registry {
     shared: Arc<Shared>,
     turns: Arc<Turns>,
@@ -54,7 +54,7 @@ struct Loaded {
 }
 
 impl Loaded {
-    /// Lets go of a workstream that is closed; its streams end.
+    /// Unloads a workstream that is closed; its streams end.
     fn unload(&mut self, ws: &Arc<Workstream>, roster: &Roster, leave: Leave) {
         // Another may be in its place by now.
         if self.workstreams.get(&ws.ws_id).is_some_and(|loaded| Arc::ptr_eq(loaded, ws)) {
@@ -75,7 +75,7 @@ impl Registry {
     /// Makes, stores and loads a workstream.
     ///
     /// # Errors
-    /// When the store fails or there is no randomness.
+    /// When the store fails or there are no random bytes.
     pub async fn create(&self, plan: Plan) -> Result<Arc<Workstream>, LoadError> {
         let ws_id = format!("{:016x}", getrandom::u64()?);
         let Plan { name, model_url, kind, parent_ws_id } = plan;
@@ -92,7 +92,7 @@ impl Registry {
     /// loaded one is taken up.
     ///
     /// # Errors
-    /// When the store fails or there is no randomness.
+    /// When the store fails or there are no random bytes.
     pub async fn workstream(&self, ws_id: &str) -> Result<Option<Arc<Workstream>>, LoadError> {
         let mut loaded = self.loaded.lock().await;
         if let Some(ws) = loaded.workstreams.get(ws_id) {
@@ -131,8 +131,8 @@ impl Registry {
         Ok(true)
     }
 
-    /// Deletes a workstream, its rows and its files; answers whether there was one. Panes that
-    /// show it are told.
+    /// Deletes a workstream, its rows and its files; returns whether there was one.
+    /// Panes that show it get an event.
     ///
     /// # Errors
     /// When the store fails; it is only closed then.

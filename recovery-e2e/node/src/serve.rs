@@ -36,11 +36,13 @@ pub const GRACE: Duration = Duration::from_secs(2);
 /// The database, in the data folder.
 const DATABASE: &str = "node.sqlite";
 
-/// Why a node does not run.
+/// Why a node cannot start, or has ended.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The data folder cannot be used.
-    #[error("cannot use the data folder {path}: {source}; name a folder that can be written")]
+    #[error(
+        "cannot use the data folder {path}: {source}; use a folder that can be written with --data-dir"
+    )]
     DataDir {
         /// The folder.
         path: Utf8PathBuf,
@@ -48,7 +50,7 @@ pub enum ServeError {
         source: io::Error,
     },
     /// Another node has the data folder.
-    #[error("another node runs on the data folder {0}; stop it, or name another folder")]
+    #[error("another node runs on the data folder {0}; stop it, or use another --data-dir")]
     InUse(Utf8PathBuf),
     /// The secrets cannot be used.
     #[error(transparent)]
@@ -62,41 +64,41 @@ pub enum ServeError {
         source: StoreError,
     },
     /// There is no randomness for an epoch.
-    #[error("the operating system gives no random bytes: {0}; start again")]
+    #[error("the operating system returned no random bytes: {0}; start the node again")]
     Random(#[from] getrandom::Error),
     /// The HTTP client cannot be used.
-    #[error("cannot set up the model's client: {0}")]
+    #[error("cannot create the HTTP client for the model: {0}; start the node again")]
     Model(#[from] reqwest::Error),
-    /// The address cannot be had.
-    #[error("cannot listen on {address}: {source}; name another with --listen")]
+    /// The address cannot be used.
+    #[error("cannot listen on {address}: {source}; use another address with --listen")]
     Listen {
         /// The address.
         address: SocketAddr,
         /// Why.
         source: io::Error,
     },
-    /// The control socket cannot be had.
+    /// The control socket cannot be used.
     #[cfg(feature = "control")]
-    #[error("cannot listen on {path}: {source}; name another with --control-socket")]
+    #[error("cannot listen on the socket {path}: {source}; use another --control-socket")]
     Control {
         /// The socket.
         path: Utf8PathBuf,
         /// Why.
         source: io::Error,
     },
-    /// The operating system gives no signals.
-    #[error("cannot receive SIGTERM and SIGINT: {0}")]
+    /// The signals cannot be received.
+    #[error("cannot install handlers for SIGTERM and SIGINT: {0}; start the node again")]
     Signals(io::Error),
-    /// Nobody reads the line that says where the node listens.
-    #[error("cannot write the address to standard output: {0}")]
+    /// The line with the address cannot be written.
+    #[error("cannot write the address to standard output: {0}; keep standard output open")]
     Announce(io::Error),
-    /// The server ended by itself.
-    #[error("the server ended unasked; restart the node, nothing committed is lost")]
+    /// The server ended without a signal.
+    #[error("the server ended unexpectedly; restart the node, no committed data is lost")]
     Ended,
 }
 
 impl ServeError {
-    /// Whether the node never ran.
+    /// Whether the node could not start.
     pub fn is_at_start(&self) -> bool {
         !matches!(self, Self::Ended)
     }
@@ -127,10 +129,10 @@ pub struct Running {
     _lock: File,
 }
 
-/// Takes the data folder and the address.
+/// Locks the data folder, opens the store and listens.
 ///
 /// # Errors
-/// When one of them cannot be had; nothing listens then.
+/// When one of them fails; nothing listens then.
 pub async fn start(settings: Settings) -> Result<Running, ServeError> {
     let lock = take_data_dir(&settings.data_dir)?;
     let secrets = Secrets::load(&settings.data_dir, settings.token_file.as_deref())?;
@@ -143,7 +145,7 @@ pub async fn start(settings: Settings) -> Result<Running, ServeError> {
     let address = listener.local_addr().map_err(failed)?;
     let on = |kind| signal(kind).map_err(ServeError::Signals);
     let signals = [on(SignalKind::terminate())?, on(SignalKind::interrupt())?];
-    // It has the form of a secret, and is none.
+    // It has the format of a secret, but it is public.
     let node_id = http::read_or_make(&settings.data_dir.join("node-id"))?;
     let roster = Arc::new(Roster::new(node_id, settings.limits())?);
     let metrics = Arc::new(Metrics::default());
@@ -184,7 +186,7 @@ pub async fn start(settings: Settings) -> Result<Running, ServeError> {
     });
     work.spawn(publish_numbers(roster, settings.aggregate, stop));
     if !address.ip().is_loopback() {
-        tracing::warn!(%address, "other machines can reach this node; only its token keeps them out");
+        tracing::warn!(%address, "other machines can reach this node; only the login token protects it");
     }
     let server = tokio::spawn(http::serve(listener, app.clone()));
     tracing::info!(%address, "listening");
@@ -200,10 +202,10 @@ pub async fn start(settings: Settings) -> Result<Running, ServeError> {
 }
 
 impl Running {
-    /// Prints the one line of standard output: where the node listens, and how to log in.
+    /// Prints the one line of standard output: the address and the login URL.
     ///
     /// # Errors
-    /// When standard output takes nothing.
+    /// When standard output cannot be written.
     pub fn announce(&self) -> Result<(), ServeError> {
         let own = format!("http://{}", self.address);
         let public = self.app.options.public_origins.first().map(ToString::to_string);
@@ -231,13 +233,13 @@ impl Running {
         self.app.work.close();
         let rest = async {
             if asked {
-                // It ended because it was told to; how is of no interest any more.
+                // The stop has ended it; its result does not matter any more.
                 let _ = (&mut self.server).await;
             }
             self.app.work.wait().await;
         };
         if tokio::time::timeout(GRACE, rest).await.is_err() {
-            tracing::warn!("some connection or turn did not end in time");
+            tracing::warn!("a connection or turn did not end in time");
         }
         self.app.store.close();
         if asked { Ok(()) } else { Err(ServeError::Ended) }
@@ -266,7 +268,7 @@ fn take_data_dir(path: &Utf8Path) -> Result<File, ServeError> {
     Ok(lock)
 }
 
-/// Opens a file that its owner alone can read, or makes it: the folder itself may be open to all.
+/// Opens or creates a file that only its owner can read: the folder may be readable by others.
 fn open_private(path: &Utf8Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let file = options.create(true).truncate(false).write(true).mode(0o600).open(path)?;

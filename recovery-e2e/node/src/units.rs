@@ -1,4 +1,4 @@
-//! Times and sizes as people write them.
+//! Reads times and sizes from text, with their units.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -11,7 +11,10 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     let millis = number(text, &[("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("", 1)]);
     match millis {
         Some(millis @ 1..) => Ok(Duration::from_millis(millis)),
-        _ => Err("write a time above zero such as 500ms, 30s, 10m or 2h".to_owned()),
+        _ => {
+            Err("not a time above zero; write a number with a unit, such as 500ms, 30s, 10m or 2h"
+                .to_owned())
+        }
     }
 }
 
@@ -32,7 +35,8 @@ pub fn millis_range(text: &str) -> Result<RangeInclusive<u32>, String> {
     let ends = text.split_once("..").and_then(|(a, b)| Some(end(a)?..=end(b)?));
     match ends {
         Some(range) if !range.is_empty() => Ok(range),
-        _ => Err("write it as A..B, such as 50ms..2s, A no greater than B".to_owned()),
+        _ => Err("not a range of times; write A..B with A no greater than B, such as 50ms..2s"
+            .to_owned()),
     }
 }
 
@@ -43,7 +47,10 @@ pub fn millis_range(text: &str) -> Result<RangeInclusive<u32>, String> {
 pub fn bytes(text: &str) -> Result<usize, String> {
     number(text, &[("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("", 1)])
         .and_then(|bytes| usize::try_from(bytes).ok())
-        .ok_or_else(|| "write a size such as 4096, 64KiB, 10MiB or 2GiB".to_owned())
+        .ok_or_else(|| {
+            "not a size; write bytes or a number with a unit, such as 4096, 64KiB, 10MiB or 2GiB"
+                .to_owned()
+        })
 }
 
 /// Digits and one of the units; the first unit that the text ends with counts.

@@ -6,7 +6,7 @@ use tokio::task::JoinSet;
 
 use crate::within;
 
-/// Stands once in every published event, and nowhere else on a stream.
+/// Occurs once in every published event, and nowhere else on a stream.
 pub const MARK: u8 = b'~';
 
 pub struct Crowd {

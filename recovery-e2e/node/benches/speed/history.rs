@@ -12,7 +12,7 @@ const ROWS: [u32; 3] = [10, 1_000, 50_000];
 /// Characters of a row.
 const TEXT: usize = 200;
 
-/// The middle one of so many is told.
+/// Number of samples, of which the median is reported.
 const REQUESTS: usize = 51;
 const STARTS: usize = 11;
 

@@ -4,7 +4,7 @@
 //! `SPEED_PEER` naming a Python that has `peer/requirements.txt`, a plain Starlette application
 //! does the same fan-out in the same run; figures of one machine mean little, their ratio more.
 
-#![allow(clippy::unwrap_used, reason = "a benchmark has nobody to report to")]
+#![allow(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 mod contestant;
 mod crowd;
@@ -37,7 +37,7 @@ const SIZES: [usize; 3] = [100, 1_000, 5_000];
 const DELIVERIES: usize = 500_000;
 const PEER_DELIVERIES: usize = 100_000;
 
-/// The best of so many runs is told: what disturbs a run only makes it slower.
+/// Number of runs, of which the best is reported: disturbances only make a run slower.
 const RUNS: usize = 3;
 
 /// What the node is meant to reach.
@@ -45,10 +45,10 @@ const TARGET_RATIO: f64 = 10.0;
 const TARGET_KIB: f64 = 8.0;
 const TARGET_START: Duration = Duration::from_millis(100);
 
-async fn within<T>(edge: &str, future: impl Future<Output = T>) -> T {
+async fn within<T>(condition: &str, future: impl Future<Output = T>) -> T {
     tokio::time::timeout(DEADLINE, future)
         .await
-        .unwrap_or_else(|_| panic!("{edge} did not happen within {DEADLINE:?}"))
+        .unwrap_or_else(|_| panic!("{condition} did not happen within {DEADLINE:?}"))
 }
 
 #[tokio::main(flavor = "current_thread")]

@@ -10,46 +10,49 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use toml::{Table, Value};
 
-/// Why the settings cannot be had.
+/// Why the settings cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The command line makes no sense, or asks only for help.
+    /// The command line is invalid, or asks for the help.
     #[error(transparent)]
     CommandLine(#[from] clap::Error),
     /// The file cannot be read.
-    #[error("cannot read {path}: {source}; name another with --config")]
+    #[error("cannot read the configuration file {path}: {source}; check --config")]
     File {
         /// The file.
         path: Utf8PathBuf,
         /// Why.
         source: io::Error,
     },
-    /// The file is no TOML.
-    #[error("{path} is not TOML: {source}")]
+    /// The file is not TOML.
+    #[error("cannot parse {path} as TOML: {source}")]
     Syntax {
         /// The file.
         path: Utf8PathBuf,
         /// Why.
         source: toml::de::Error,
     },
-    /// The file names a setting that there is not.
-    #[error("{path}: there is no setting {key:?}; `recovery-node config` shows all there are")]
+    /// The file contains an unknown setting.
+    #[error("{path}: unknown setting {key:?}; `recovery-node config` prints all settings")]
     Unknown {
         /// The file.
         path: Utf8PathBuf,
         /// The name.
         key: String,
     },
-    /// The file gives a setting something that is no value.
-    #[error("{path}: {key} must be a text or a whole number, or a list where it may be repeated")]
+    /// The value of a setting has the wrong type.
+    #[error(
+        "{path}: wrong type of {key}; write a string or a whole number, or a list of them if the \
+         flag may be repeated"
+    )]
     Kind {
         /// The file.
         path: Utf8PathBuf,
         /// The setting.
         key: String,
     },
-    /// The file gives a setting a value that it cannot have.
-    #[error("{path}: {source}")]
+    /// The value of a setting is invalid.
+    #[error("invalid value in {path}: {source}")]
     Value {
         /// The file.
         path: Utf8PathBuf,
@@ -58,21 +61,21 @@ pub enum ConfigError {
     },
 }
 
-/// Reads `args`, and the file that they name with `--config`: a flag beats the file, the file
-/// beats the default.
+/// Reads `args`, and the file that they name with `--config`: a flag overrides the file, the
+/// file overrides the default.
 ///
 /// # Errors
-/// When either makes no sense.
+/// When either cannot be used.
 pub fn read(command: &Command, mut args: Vec<OsString>) -> Result<ArgMatches, ConfigError> {
     let lenient = lenient(command.clone());
-    let told = lenient.clone().try_get_matches_from(&args)?;
-    if let Some((name, told)) = told.subcommand()
+    let matches = lenient.clone().try_get_matches_from(&args)?;
+    if let Some((name, matches)) = matches.subcommand()
         && let Some(subcommand) = command.find_subcommand(name)
-        && let Ok(Some(path)) = told.try_get_one::<Utf8PathBuf>("config")
+        && let Ok(Some(path)) = matches.try_get_one::<Utf8PathBuf>("config")
     {
         let failed = |source| ConfigError::File { path: path.clone(), source };
         let text = fs::read_to_string(path).map_err(failed)?;
-        let from_file = arguments(subcommand, told, path, &text)?;
+        let from_file = arguments(subcommand, matches, path, &text)?;
         let alone = ["recovery-node".into(), name.into()].into_iter().chain(from_file.clone());
         let failed = |source| ConfigError::Value { path: path.clone(), source };
         lenient.try_get_matches_from(alone).map_err(failed)?;
@@ -82,15 +85,15 @@ pub fn read(command: &Command, mut args: Vec<OsString>) -> Result<ArgMatches, Co
     Ok(command.clone().try_get_matches_from(args)?)
 }
 
-/// The command with nothing required, since the file may give what the command line does not.
+/// The command without required arguments: the file may contain them.
 fn lenient(command: Command) -> Command {
     command.mut_subcommands(|subcommand| subcommand.mut_args(|arg| arg.required(false)))
 }
 
-/// The file's settings as arguments, but for those that the command line gives.
+/// The file's settings as arguments, without those that are on the command line.
 fn arguments(
     command: &Command,
-    told: &ArgMatches,
+    matches: &ArgMatches,
     path: &Utf8Path,
     text: &str,
 ) -> Result<Vec<OsString>, ConfigError> {
@@ -104,7 +107,7 @@ fn arguments(
         let Some(texts) = texts(value, is_list(arg)) else {
             return Err(ConfigError::Kind { path: path.to_owned(), key });
         };
-        if told.value_source(arg.get_id().as_str()) != Some(ValueSource::CommandLine) {
+        if matches.value_source(arg.get_id().as_str()) != Some(ValueSource::CommandLine) {
             arguments.extend(texts.iter().map(|text| format!("--{key}={text}").into()));
         }
     }
@@ -133,8 +136,8 @@ fn texts(value: Value, list: bool) -> Option<Vec<String>> {
     }
 }
 
-/// The settings in force as a configuration file, each with what it is and its default.
-pub fn show(command: &Command, told: &ArgMatches) -> String {
+/// The effective settings as a configuration file, each with its help and its default.
+pub fn show(command: &Command, matches: &ArgMatches) -> String {
     settings(command)
         .map(|arg| {
             let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
@@ -142,7 +145,7 @@ pub fn show(command: &Command, told: &ArgMatches) -> String {
                 arg.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
             let default = if default.is_empty() { "none".to_owned() } else { default.join(", ") };
             let key = arg.get_long().unwrap_or_default();
-            let values: Vec<_> = told
+            let values: Vec<_> = matches
                 .get_raw(arg.get_id().as_str())
                 .into_iter()
                 .flatten()

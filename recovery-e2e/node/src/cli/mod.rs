@@ -10,7 +10,7 @@ use clap::{Args as _, Command, CommandFactory as _, FromArgMatches as _, Parser,
 use tracing_subscriber::EnvFilter;
 
 use crate::serve::{self, ServeError};
-use crate::settings::{LogFormat, Settings};
+use crate::settings::{self, LogFormat, Settings};
 use config::ConfigError;
 
 /// A small streaming agent node.
@@ -23,7 +23,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Subcommands {
-    /// Serve workstreams until SIGTERM or SIGINT; prints one line of JSON when it listens.
+    /// Serve workstreams until SIGTERM or SIGINT. Prints one line of JSON when it listens.
+    #[command(after_help = settings::FORMATS)]
     Serve(Box<Settings>),
 }
 
@@ -31,20 +32,21 @@ enum Subcommands {
 pub fn main() -> ExitCode {
     const CONFIG: &str = "config";
     let show = Settings::augment_args(Command::new(CONFIG))
-        .about("Print the settings in force, as a configuration file")
+        .about("Print the effective settings as a configuration file")
+        .after_help(settings::FORMATS)
         .mut_args(|arg| arg.required(false));
     let command = Cli::command().subcommand(show);
-    let told = match config::read(&command, std::env::args_os().collect()) {
-        Ok(told) => told,
+    let matches = match config::read(&command, std::env::args_os().collect()) {
+        Ok(matches) => matches,
         Err(error) => return refused(error),
     };
-    if let (Some((CONFIG, told)), Some(command)) =
-        (told.subcommand(), command.find_subcommand(CONFIG))
+    if let (Some((CONFIG, matches)), Some(command)) =
+        (matches.subcommand(), command.find_subcommand(CONFIG))
     {
-        let written = io::stdout().write_all(config::show(command, told).as_bytes());
+        let written = io::stdout().write_all(config::show(command, matches).as_bytes());
         return if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
-    let Subcommands::Serve(settings) = match Cli::from_arg_matches(&told) {
+    let Subcommands::Serve(settings) = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli.command,
         Err(error) => error.exit(),
     };
@@ -58,12 +60,12 @@ pub fn main() -> ExitCode {
 /// Reads the command line of this process, and the configuration file that it names.
 ///
 /// # Errors
-/// When they make no sense: the exit code, after it was said why.
+/// The exit code, when they cannot be used. The reason is already printed.
 #[cfg(feature = "control")]
 pub(crate) fn read<T: Parser>() -> Result<T, ExitCode> {
     let command = T::command();
-    let told = config::read(&command, std::env::args_os().collect()).map_err(refused)?;
-    T::from_arg_matches(&told).map_err(|error| refused(error.into()))
+    let matches = config::read(&command, std::env::args_os().collect()).map_err(refused)?;
+    T::from_arg_matches(&matches).map_err(|error| refused(error.into()))
 }
 
 fn refused(error: ConfigError) -> ExitCode {
@@ -76,7 +78,8 @@ fn refused(error: ConfigError) -> ExitCode {
     }
 }
 
-/// Runs a node to its end: 0 when it was asked to stop, 2 when it could not start, 1 otherwise.
+/// Runs a node until it ends. Exit code 0: stopped by a signal; 2: could not start; 1: any other
+/// end.
 pub(crate) fn run(
     settings: &Settings,
     node: impl Future<Output = Result<(), ServeError>>,
@@ -92,12 +95,15 @@ pub(crate) fn run(
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("recovery-node: cannot start its threads: {error}");
+            eprintln!(
+                "recovery-node: cannot start the threads of the runtime: {error}; \
+                 raise the limits on threads and memory"
+            );
             return ExitCode::from(2);
         }
     };
     let ended = runtime.block_on(node);
-    // A commit that still waits for a foreign lock must not hold up the end.
+    // A commit that waits for the lock of another process must not delay the exit.
     runtime.shutdown_timeout(serve::GRACE);
     match ended {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,4 +1,4 @@
-//! Publishes an event on purpose, the way the node itself publishes it.
+//! Publishes an event on request, in the same way as the node itself.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -32,11 +32,11 @@ enum Pulse {
         #[serde(default)]
         output: String,
     },
-    /// As when panes have lost touch with the rows.
+    /// As when panes must load the history again.
     HistoryResync { reason: ResyncReason },
 }
 
-/// Publishes one event; answers its id.
+/// Publishes one event; responds with its id.
 pub async fn emit(
     State(inner): State<Inner>,
     body: Result<Bytes, BytesRejection>,
@@ -45,7 +45,7 @@ pub async fn emit(
     let ws = inner.registry.workstream(&ws_id).await?.ok_or(ApiError::NO_WORKSTREAM)?;
     let lane = &ws.lane;
     let id = match pulse {
-        // The state would be a lie while a turn runs.
+        // While a turn runs the state is not idle.
         Pulse::IdleEdge if lane.activity() != Activity::Idle => return Err(ApiError::BUSY),
         Pulse::IdleEdge => lane.enter(Activity::Idle),
         Pulse::ToolPending { call_id, name } => lane.publish(&Event::ToolPending {

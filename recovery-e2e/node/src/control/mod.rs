@@ -1,4 +1,4 @@
-//! The control socket: what the outside of a node cannot see. HTTP on a Unix socket.
+//! The control socket: HTTP on a Unix socket, for what the public API does not offer.
 
 use std::fs;
 use std::io;
@@ -21,7 +21,7 @@ use crate::cli;
 use crate::http::{ApiError, read};
 use crate::record::EventId;
 use crate::serve::{self, Inner, ServeError};
-use crate::settings::Settings;
+use crate::settings::{self, Settings};
 
 mod emit;
 
@@ -35,11 +35,12 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Serve workstreams until SIGTERM or SIGINT; prints one line of JSON when it listens.
+    /// Serve workstreams until SIGTERM or SIGINT. Prints one line of JSON when it listens.
+    #[command(after_help = settings::FORMATS)]
     Serve {
         #[command(flatten)]
         settings: Box<Settings>,
-        /// Where to take commands.
+        /// Unix socket for control requests (HTTP); created with access for the owner only.
         #[arg(long, value_name = "PATH")]
         control_socket: Utf8PathBuf,
     },
@@ -83,12 +84,12 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // It may be gone with its folder already.
+        // It may have been deleted together with its folder.
         let _ = fs::remove_file(&self.0);
     }
 }
 
-/// Binds the socket for the owner, in the place of one that a killed node left behind.
+/// Binds the socket with access for the owner only. Replaces one that a killed node left behind.
 fn bind(path: &Utf8Path) -> io::Result<UnixListener> {
     let left_behind = fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket())
         && UnixStream::connect(path).is_err();
@@ -121,7 +122,7 @@ async fn defect(
 ) -> Result<Json<Value>, ApiError> {
     let Defect { name } = read(body)?;
     if !inner.shared.faults.turn_on(&name) {
-        return Err(ApiError::bad("there is no defect of this name"));
+        return Err(ApiError::bad("unknown defect; the only one is flight-key-without-generation"));
     }
     Ok(Json(json!({ "status": "ok" })))
 }

@@ -1,4 +1,4 @@
-//! Takes connections: how many there may be, how long each may dawdle, and how it ends.
+//! Accepts connections: their maximum number, their timeouts, and their end.
 
 use std::error::Error as _;
 use std::io;
@@ -20,16 +20,16 @@ use super::{App, refusal, router};
 /// Bytes of a request's head, and of what waits for a connection outside its queue.
 const BUFFER: usize = 64 << 10;
 
-/// How many connections over the limit are told so at a time; more are dropped without a word.
+/// How many connections over the limit get an error at a time; more are closed without one.
 const REFUSALS: usize = 32;
 
-/// After an accept that failed for want of a resource, such as file descriptors: no event tells
-/// when there is one again.
+/// Wait after an accept that failed for lack of a resource, such as file descriptors: no event
+/// reports when one is free again.
 const RESOURCE_RETRY: Duration = Duration::from_millis(200);
 
 /// Serves connections until the node stops, and then until each has ended.
 pub async fn serve(listener: TcpListener, app: Arc<App>) {
-    let doors = Doors {
+    let acceptor = Acceptor {
         router: router(app.clone()),
         refusal: refusal(),
         refusals: Arc::new(Semaphore::new(REFUSALS)),
@@ -37,23 +37,23 @@ pub async fn serve(listener: TcpListener, app: Arc<App>) {
         app,
     };
     loop {
-        match doors.app.stop.run_until_cancelled(listener.accept()).await {
+        match acceptor.app.stop.run_until_cancelled(listener.accept()).await {
             None => break,
-            Some(Ok((stream, _))) => doors.admit(stream),
-            // The peer left before it was let in.
+            Some(Ok((stream, _))) => acceptor.admit(stream),
+            // The peer closed the connection before it was accepted.
             Some(Err(error)) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Some(Err(error)) => {
-                tracing::warn!(%error, "no connection can be accepted");
+                tracing::warn!(%error, "cannot accept a connection; trying again");
                 tokio::time::sleep(RESOURCE_RETRY).await;
             }
         }
     }
     drop(listener);
-    doors.open.close();
-    doors.open.wait().await;
+    acceptor.open.close();
+    acceptor.open.wait().await;
 }
 
-struct Doors {
+struct Acceptor {
     app: Arc<App>,
     router: Router,
     refusal: Router,
@@ -61,7 +61,7 @@ struct Doors {
     open: TaskTracker,
 }
 
-impl Doors {
+impl Acceptor {
     fn admit(&self, stream: TcpStream) {
         let (router, place) = match self.app.connections.clone().try_acquire_owned() {
             Ok(place) => (&self.router, place),
@@ -83,8 +83,8 @@ async fn connection(
 ) {
     let options = &app.options;
     if let Err(error) = prepare(&stream, options.write_deadline) {
-        // It is gone already, and the first read or write will say so.
-        tracing::debug!(%error, "a connection without its options");
+        // The peer has closed it already; the first read or write fails.
+        tracing::debug!(%error, "cannot set the options of a connection");
     }
     let io = WriteDeadline::new(stream, options.write_deadline);
     let connection = http1::Builder::new()
@@ -104,19 +104,19 @@ async fn connection(
         if is_late(&error) {
             app.metrics.write_deadlines.count();
         }
-        tracing::debug!(%error, "a connection broke");
+        tracing::debug!(%error, "a connection ended with an error");
     }
 }
 
-/// Whether the peer took nothing in time, or the kernel found it gone.
+/// Whether the write deadline has passed, here or in the kernel.
 fn is_late(error: &hyper::Error) -> bool {
     let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
     cause.is_some_and(|cause| cause.kind() == io::ErrorKind::TimedOut)
 }
 
-/// An event leaves at once, not when the peer has acknowledged the one before it; and a peer that
-/// acknowledges nothing is gone for the kernel too, which alone can tell while its buffer takes
-/// what is written.
+/// Sends an event at once, not when the peer has acknowledged the one before it. And lets the
+/// kernel apply the write deadline too: only the kernel sees missing acknowledgements while its
+/// send buffer still accepts data.
 fn prepare(stream: &TcpStream, write_deadline: Duration) -> io::Result<()> {
     stream.set_nodelay(true)?;
     socket2::SockRef::from(stream).set_tcp_user_timeout(Some(write_deadline))

@@ -14,29 +14,29 @@ const COOKIE: &str = "recovery_node";
 /// How long a browser keeps the login: 30 days, in seconds.
 const COOKIE_MAX_AGE: u32 = 30 * 24 * 60 * 60;
 
-/// A shorter secret than this could be guessed; ours have 64 characters, 256 bits.
+/// Minimum length of a secret in characters. Those that the node creates have 64: 256 bits.
 const MIN_LEN: usize = 32;
 
-/// A secret could not be read or made.
+/// A secret could not be read or created.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
-    /// The file system refused.
-    #[error("cannot read or create {path}: {source}; check the folder and its permissions")]
+    /// The file cannot be read or created.
+    #[error("cannot read or create the secret {path}: {source}; check the folder's permissions")]
     File {
         /// The secret's file.
         path: Utf8PathBuf,
         /// Why.
         source: io::Error,
     },
-    /// The file holds no usable secret.
+    /// The file contains no usable secret.
     #[error(
-        "{0} must hold one line of at least {MIN_LEN} letters, digits, '-' or '_'; \
-         delete it to have a new one made"
+        "{0} contains no usable secret; write one line of at least {MIN_LEN} letters, digits, '-' or \
+         '_', or delete the file so that the node creates one"
     )]
     Unusable(Utf8PathBuf),
 }
 
-/// What opens the node: the token that it prints, and the cookie that a login sets.
+/// The credentials of the node: the token that it prints, and the cookie that a login sets.
 pub struct Secrets {
     token: String,
     // Not derived from the token, so that a leaked cookie never gives the token away.

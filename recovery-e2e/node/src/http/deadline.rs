@@ -1,4 +1,4 @@
-//! The write deadline: a peer that takes no bytes for too long is ended.
+//! The write deadline: the connection of a peer that accepts no bytes for too long is closed.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -35,7 +35,7 @@ impl<Io> WriteDeadline<Io> {
         let limit = self.limit;
         ready!(self.waiting.get_or_insert_with(|| Box::pin(sleep(limit))).as_mut().poll(cx));
         self.waiting = None;
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the peer takes nothing")))
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the peer accepts no bytes")))
     }
 }
 
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn silence_of_the_node_itself_is_nobodys_fault() {
+    async fn a_node_that_writes_nothing_does_not_start_the_deadline() {
         let (mut node, mut peer) = four_bytes();
         node.write_all(b"1234").await.unwrap();
         sleep(LIMIT * 3).await;

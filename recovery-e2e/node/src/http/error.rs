@@ -1,4 +1,4 @@
-//! Refusals: a status, a code for programs, a sentence for people.
+//! Errors of the API: a status, a code for programs, a message for people.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::registry::LoadError;
 use crate::store::StoreError;
 
-/// Why a request is not done.
+/// Why a request failed.
 #[derive(Debug)]
 pub struct ApiError {
     status: StatusCode,
@@ -25,56 +25,59 @@ const fn refusal(status: StatusCode, code: &'static str, error: &'static str) ->
 impl ApiError {
     /// No such route.
     pub const NO_ROUTE: Self =
-        refusal(StatusCode::NOT_FOUND, "no_route", "there is nothing at this path");
+        refusal(StatusCode::NOT_FOUND, "no_route", "unknown path; check the URL");
     /// No such method on this route.
-    pub const NO_METHOD: Self =
-        refusal(StatusCode::METHOD_NOT_ALLOWED, "no_method", "this path does not take this method");
+    pub const NO_METHOD: Self = refusal(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "no_method",
+        "this path does not support this method; use another",
+    );
     /// No such workstream.
     pub const NO_WORKSTREAM: Self = refusal(
         StatusCode::NOT_FOUND,
         "no_workstream",
-        "there is no such workstream; list them with GET /v1/api/workstreams?stored=1",
+        "unknown workstream; GET /v1/api/workstreams?stored=1 lists them",
     );
     /// Neither token nor cookie.
     pub const NO_LOGIN: Self = refusal(
         StatusCode::UNAUTHORIZED,
         "no_login",
-        "log in with the URL that the node printed at its start, or send its token as bearer",
+        "not logged in; open the login URL that the node printed at start, or send the token as bearer",
     );
     /// The token of a login is wrong.
     pub const WRONG_TOKEN: Self = refusal(
         StatusCode::UNAUTHORIZED,
         "wrong_token",
-        "this is not the token; use the login URL that the node printed at its start",
+        "wrong token; use the login URL that the node printed at start",
     );
-    /// A foreign host or origin.
+    /// An unknown host or origin.
     pub const FOREIGN: Self = refusal(
         StatusCode::FORBIDDEN,
         "foreign",
-        "this host or origin is not known; start the node with --public-origin to allow it",
+        "unknown host or origin; start the node with --public-origin to allow it",
     );
-    /// The workstream was deleted, and panes that show it are to keep what they show.
+    /// The workstream was deleted; panes that show it keep what they show.
     pub const GONE: Self = refusal(
         StatusCode::SERVICE_UNAVAILABLE,
         "workstream_gone",
-        "this workstream is deleted; there is no history of it any more",
+        "this workstream is deleted, so it has no history; open another",
     );
     /// The workstream is about to be unloaded.
     pub const CLOSING: Self = refusal(
         StatusCode::CONFLICT,
         "closing",
-        "this workstream is being closed; open it when that is done, and send again",
+        "this workstream is being closed; open it again, then send again",
     );
     /// A turn runs.
     #[cfg(feature = "control")]
     pub const BUSY: Self =
-        refusal(StatusCode::CONFLICT, "busy", "a turn runs; ask again when it has ended");
+        refusal(StatusCode::CONFLICT, "busy", "a turn is running; retry when it has ended");
 
-    /// No place for another connection.
+    /// The limit of connections is reached.
     pub const FULL: Self = refusal(
         StatusCode::SERVICE_UNAVAILABLE,
         "full",
-        "the node has as many connections as it may; try again later, or raise --max-connections",
+        "too many connections; retry later, or start the node with a higher --max-connections",
     );
 
     /// The request itself is wrong; `error` says how.
@@ -83,31 +86,35 @@ impl ApiError {
     }
 }
 
-/// What the client may know of a failed store: not where it is, nor what SQLite says of it.
+/// A failed store. The client gets neither its path nor the message of SQLite.
 const STORAGE: ApiError = refusal(
     StatusCode::SERVICE_UNAVAILABLE,
     "storage",
-    "the node cannot read or write its store now; nothing was changed, try again",
+    "the node cannot read or write its database; nothing was changed, retry",
 );
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        tracing::error!(%error, "store failed");
+        tracing::error!(%error, "the store failed");
         STORAGE
     }
 }
 
 impl From<LoadError> for ApiError {
     fn from(error: LoadError) -> Self {
-        tracing::error!(%error, "load failed");
+        tracing::error!(%error, "a workstream could not be loaded");
         STORAGE
     }
 }
 
 impl From<tokio::task::JoinError> for ApiError {
     fn from(error: tokio::task::JoinError) -> Self {
-        tracing::error!(%error, "request failed");
-        refusal(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the node failed; see its log")
+        tracing::error!(%error, "a request panicked");
+        refusal(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "internal",
+            "internal error of the node; see its log",
+        )
     }
 }
 

@@ -1,4 +1,4 @@
-//! The wire: routes, and the doors in front of them.
+//! The HTTP server: routes, login, and the checks before each route.
 
 mod accept;
 mod assets;
@@ -39,7 +39,7 @@ pub use origin::Origin;
 #[cfg(feature = "control")]
 pub use routes::read;
 
-/// What a browser may do with anything that comes from here.
+/// The content security policy of every response.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
@@ -77,7 +77,7 @@ pub struct Options {
 pub struct App {
     /// What the server allows.
     pub options: Options,
-    /// What opens the node.
+    /// The credentials of the node.
     pub secrets: Secrets,
     /// What is stored.
     pub store: Store,
@@ -145,7 +145,7 @@ fn closed() -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
 fn router(app: Arc<App>) -> Router {
     let body = app.options.message_bytes.saturating_mul(ESCAPED).saturating_add(ENVELOPE);
     let (mut open, mut closed) = (open(), closed());
-    // A scraper on the same machine needs no token; what others can reach tells them nothing.
+    // A scraper on the same machine needs no token; other machines need one.
     let metrics = ("/metrics", get(routes::metrics));
     if app.options.is_local {
         open.push(metrics)
@@ -167,12 +167,12 @@ fn routed(routes: Vec<(&'static str, MethodRouter<Arc<App>>)>) -> Router<Arc<App
     routes.into_iter().fold(Router::new(), |router, (path, methods)| router.route(path, methods))
 }
 
-/// Answers whoever comes when every place is taken.
+/// The response to every request over the limit of connections.
 fn refusal() -> Router {
     Router::new().fallback(async || ([(header::CONNECTION, "close")], ApiError::FULL))
 }
 
-/// A body that breaks off when it does not come in time.
+/// Limits the time to receive the body; the body then ends with an error.
 fn in_time(request: Request, limit: Duration) -> Request {
     request.map(|body| {
         let late = tokio::time::sleep(limit);
@@ -180,7 +180,7 @@ fn in_time(request: Request, limit: Duration) -> Request {
     })
 }
 
-/// Refuses foreign hosts and origins, and stamps every answer with what a browser must know.
+/// Refuses unknown hosts and origins, and adds the security headers to every response.
 async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let mut response = if origin::admits(&app.options.public_origins, request.headers()) {
         next.run(in_time(request, app.options.request_deadline)).await

@@ -1,4 +1,4 @@
-//! Which hosts and origins may talk to the node: this machine's, and those it was told of.
+//! Which hosts and origins may send requests: this machine's, and those of --public-origin.
 //!
 //! Refuses foreign pages that know the port, and names that were pointed at this machine.
 

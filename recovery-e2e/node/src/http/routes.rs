@@ -51,7 +51,7 @@ impl FromRequestParts<Arc<App>> for Named {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Answer<Self> {
-        // A path that is no text names nothing.
+        // A path that is not UTF-8 names no workstream.
         let path = Path::<String>::from_request_parts(parts, app).await;
         path.map(|Path(ws_id)| Self(ws_id)).map_err(|_| ApiError::NO_WORKSTREAM)
     }
@@ -69,7 +69,7 @@ impl FromRequestParts<Arc<App>> for Opened {
     }
 }
 
-/// As [`Opened`], for those whom a pane asks again and again: none, where it was deleted while
+/// As [`Opened`], for the routes that a pane retries: none if the workstream was deleted while
 /// this node ran.
 pub struct Latched(pub Option<Arc<Workstream>>);
 
@@ -140,14 +140,16 @@ pub async fn create(
 ) -> Answer<Response> {
     let mut plan: Plan = read(body)?;
     if plan.name.trim().is_empty() || plan.name.chars().count() > NAME_MAX {
-        return Err(ApiError::bad(format!("name must have 1 to {NAME_MAX} characters")));
+        return Err(ApiError::bad(format!(
+            "name must have 1 to {NAME_MAX} characters and not be blank"
+        )));
     }
     let model_url = plan.model_url.as_deref().map(model::check_base).transpose();
     plan.model_url = model_url.map_err(|error| ApiError::bad(format!("model_url: {error}")))?;
     if let Some(parent) = &plan.parent_ws_id
         && app.store.find(parent).await?.is_none()
     {
-        return Err(ApiError::bad("parent_ws_id names no workstream; make that one first"));
+        return Err(ApiError::bad("parent_ws_id is not a workstream; create the parent first"));
     }
     let registry = app.registry.clone();
     let ws = app.carry_out(async move { registry.create(plan).await }).await??;
@@ -188,7 +190,7 @@ pub async fn send(
     let Send { message, client_send_id } = read(body)?;
     let max = app.options.message_bytes;
     if message.trim().is_empty() || message.len() > max {
-        return Err(ApiError::bad(format!("message must have 1 to {max} bytes, not all blank")));
+        return Err(ApiError::bad(format!("message must have 1 to {max} bytes and not be blank")));
     }
     check_client_id("client_send_id", client_send_id.as_deref())?;
     match app.carry_out(app.turns.clone().send(ws, message, client_send_id)).await?? {
@@ -253,11 +255,11 @@ pub async fn history(State(app): State<Arc<App>>, Latched(ws): Latched, params: 
     let ws = ws.ok_or(ApiError::GONE)?;
     let limit = match param(&params, "limit") {
         None => HISTORY_DEFAULT,
-        Some(text) => text
-            .parse()
-            .ok()
-            .filter(|limit| (1..=HISTORY_MAX).contains(limit))
-            .ok_or_else(|| ApiError::bad(format!("limit must be 1 to {HISTORY_MAX}")))?,
+        Some(text) => {
+            text.parse().ok().filter(|limit| (1..=HISTORY_MAX).contains(limit)).ok_or_else(
+                || ApiError::bad(format!("limit must be a number from 1 to {HISTORY_MAX}")),
+            )?
+        }
     };
     // Others may wait for this read by now, so it goes on when its own client goes away.
     let history = app.carry_out(ws.clone().history(limit)).await??;
@@ -269,10 +271,11 @@ pub async fn history(State(app): State<Arc<App>>, Latched(ws): Latched, params: 
     })))
 }
 
-/// Reads a JSON body; what is wrong with it becomes the answer.
+/// Parses a JSON body; a parse error becomes the response.
 pub fn read<T: DeserializeOwned>(body: Result<Bytes, BytesRejection>) -> Result<T, ApiError> {
     let body = body.map_err(|error| ApiError::bad(error.body_text()))?;
-    serde_json::from_slice(&body).map_err(|error| ApiError::bad(format!("the body: {error}")))
+    serde_json::from_slice(&body)
+        .map_err(|error| ApiError::bad(format!("cannot parse the body as JSON: {error}")))
 }
 
 fn check_client_id(name: &str, id: Option<&str>) -> Result<(), ApiError> {

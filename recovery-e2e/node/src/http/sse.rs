@@ -59,7 +59,7 @@ fn cursors(params: &Params, headers: &HeaderMap) -> (Cursor, Cursor) {
     (Cursor::read(header), Cursor::read(param(params, "last_event_id")))
 }
 
-/// The stream of a connection, which ends with the node or with what it is about.
+/// The stream of a connection, which ends when the node stops or the workstream is unloaded.
 fn stream(
     app: Arc<App>,
     connection: Connection,

@@ -8,7 +8,7 @@ pub const INTERVAL: Duration = Duration::from_millis(25);
 /// This many characters are flushed at once (protocol, "Pane events").
 pub const CHARS: usize = 4096;
 
-/// The text of one answer or one call on its way to the lane. Pure: the caller tells the time.
+/// The text of one answer or one call on its way to the lane. Pure: the caller passes the time.
 #[derive(Debug, Default)]
 pub struct Batch {
     pending: String,

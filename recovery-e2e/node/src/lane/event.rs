@@ -198,7 +198,7 @@ pub struct Stamped<'a> {
 }
 
 impl Event<'_> {
-    /// What a connection is told whose cursor `span` cannot continue.
+    /// The event for a connection whose cursor cannot be continued from `span`.
     pub fn truncated(reason: Reason, lost_count: Option<u64>, span: &Span) -> Self {
         let earliest_available_id = span.first_id().map(|id| id.to_string());
         Self::ReplayTruncated { reason, lost_count, earliest_available_id }

@@ -1,6 +1,6 @@
 //! What every lane consists of: numbered events, those that are kept, and who listens.
 //!
-//! It has no lock of its own: a lane keeps it beside the state that its events tell of, under
+//! It has no lock of its own: a lane keeps it beside the state that its events report, under
 //! one lock for both.
 
 use bytes::Bytes;

@@ -13,7 +13,7 @@ use super::ring::Bounds;
 pub enum Next {
     /// The next event.
     Frame(Bytes),
-    /// The connection fell behind: its backlog is gone and nothing more will come.
+    /// The connection fell behind: its queue is dropped, and nothing follows.
     Overflow,
 }
 

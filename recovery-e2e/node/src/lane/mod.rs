@@ -30,7 +30,7 @@ pub use listener::{Listener, Next};
 pub use ring::Bounds;
 pub use roster::{Entry, Leave, Roster};
 
-/// What a connection presents, as it stands in the request.
+/// What a connection presents in its request.
 #[derive(Clone, Copy, Debug)]
 pub struct Presented<'a> {
     /// From the header.
@@ -207,7 +207,7 @@ impl Lane {
         let mut lane = self.locked();
         let live = lane.state.live.take();
         if live.is_some() || matches!(ending, Ending::Lost) {
-            // Loss counts too: a pane that shows it must not be told that nothing changed.
+            // Loss counts too: the token of a pane that shows the lost text must become stale.
             lane.state.revision += 1;
         }
         // While tools run the answer that called them has ended already.
@@ -224,7 +224,7 @@ impl Lane {
             }
             Ending::Lost => {
                 lane.publish(&Event::Error {
-                    message: "the answer could not be stored; free the node's disk and send again",
+                    message: "the answer could not be stored; free disk space on the node and send again",
                 });
                 lane.publish(&Event::HistoryResync { reason: ResyncReason::CommitFailed });
             }
@@ -255,30 +255,30 @@ impl Lane {
         };
         let span = lane.state.feed.span();
         let mut past = Vec::new();
-        let mut tell = |event: Event<'_>| past.push(connection_frame(&event));
+        let mut send = |event: Event<'_>| past.push(connection_frame(&event));
         let replay_from = match decide(&ask, &span) {
             Shape::Refused => {
-                tell(Event::HistoryResync { reason: ResyncReason::HandoffMismatch });
+                send(Event::HistoryResync { reason: ResyncReason::HandoffMismatch });
                 return Connection { past, live: None };
             }
             Shape::Truncated { reason, lost } => {
-                tell(Event::truncated(reason, lost, &span));
+                send(Event::truncated(reason, lost, &span));
                 None
             }
             Shape::Fresh { bootstrap } => {
                 if bootstrap {
-                    tell(Event::ClearUi { reason: ClearReason::TokenlessHistoryBootstrap });
+                    send(Event::ClearUi { reason: ClearReason::TokenlessHistoryBootstrap });
                 }
                 None
             }
             Shape::Replay { after } => Some(after),
         };
-        tell(Event::Connected { ws_id: &self.ws_id, name: &self.name });
-        tell(Event::Status { turns: lane.state.turns });
-        tell(Event::StateChange { state: lane.state.activity });
+        send(Event::Connected { ws_id: &self.ws_id, name: &self.name });
+        send(Event::Status { turns: lane.state.turns });
+        send(Event::StateChange { state: lane.state.activity });
         // A replay brings the streaming row's text itself.
         if let (None, Some(live)) = (replay_from, &lane.state.live) {
-            tell(Event::InProgressSnapshot { content: &live.text, row_id: &live.row_id });
+            send(Event::InProgressSnapshot { content: &live.text, row_id: &live.row_id });
         }
         lane.state.feed.connect(past, replay_from)
     }

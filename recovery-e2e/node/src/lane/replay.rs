@@ -55,7 +55,7 @@ impl Span {
 pub enum Shape {
     /// The lane's present state, without a past.
     Fresh {
-        /// No snapshot is proven, so the pane is told to start from an empty one.
+        /// No snapshot is proven, so the pane must start from an empty one.
         bootstrap: bool,
     },
     /// Every event after this counter, then live.
@@ -80,7 +80,7 @@ pub enum Shape {
 pub enum Reason {
     /// It is of another boot of the node, or of an earlier lane object.
     BootEpoch,
-    /// The ring has let go of events after it.
+    /// The ring has dropped events after it.
     RingEvicted,
     /// It is of this lane, which has not published that far.
     FutureCursor,
@@ -223,11 +223,11 @@ mod tests {
 
     #[test]
     fn the_edges_of_the_ring_are_exact() {
-        let edge = |seq| answer(at(HERE, seq), Cursor::Absent, Proof::Absent);
-        assert_eq!(edge(3), truncated(Reason::RingEvicted, Some(1)));
-        assert_eq!(edge(4), Shape::Replay { after: 4 });
-        assert_eq!(edge(9), Shape::Replay { after: 9 });
-        assert_eq!(edge(10), truncated(Reason::FutureCursor, None));
+        let at_bound = |seq| answer(at(HERE, seq), Cursor::Absent, Proof::Absent);
+        assert_eq!(at_bound(3), truncated(Reason::RingEvicted, Some(1)));
+        assert_eq!(at_bound(4), Shape::Replay { after: 4 });
+        assert_eq!(at_bound(9), Shape::Replay { after: 9 });
+        assert_eq!(at_bound(10), truncated(Reason::FutureCursor, None));
     }
 
     #[test]

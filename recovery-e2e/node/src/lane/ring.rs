@@ -9,7 +9,7 @@ use bytes::Bytes;
 pub struct Bounds {
     /// Frames.
     pub events: usize,
-    /// Bytes of all frames together, as they stand on the wire.
+    /// Bytes of all frames together, as sent on the wire.
     pub bytes: usize,
 }
 
@@ -53,7 +53,7 @@ impl Ring {
         self.frames.len()
     }
 
-    /// Appends the frame numbered [`Ring::next_seq`], and lets go of what is over the bounds.
+    /// Appends the frame numbered [`Ring::next_seq`], and drops the oldest that are over the bounds.
     ///
     /// A frame that alone is over them is counted as published and not retained.
     pub fn push(&mut self, frame: Bytes) {

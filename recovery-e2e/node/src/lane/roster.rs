@@ -1,4 +1,4 @@
-//! The roster: what is loaded, and the global lane that tells of its changes.
+//! The roster: what is loaded, and the global lane that publishes its changes.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -76,14 +76,14 @@ impl Roster {
         Ok(Self { node_id, state: Mutex::new(state) })
     }
 
-    /// Takes in what was loaded.
+    /// Adds a workstream that was loaded.
     pub fn admit(&self, entry: Entry) {
         let State { feed, entries } = &mut *self.locked();
         feed.publish(&Change::WsCreated(&entry));
         entries.insert(entry.ws_id.clone(), entry);
     }
 
-    /// Lets go of what is loaded no more.
+    /// Removes a workstream that is unloaded.
     pub fn dismiss(&self, ws_id: &str, reason: Leave) {
         let State { feed, entries } = &mut *self.locked();
         if let Some(Entry { name, .. }) = entries.remove(ws_id) {

@@ -53,7 +53,7 @@ impl Answer {
         }
     }
 
-    /// How many tokens the conversation has, if the model told.
+    /// How many tokens the conversation has, if the model reported it.
     pub fn prompt_tokens(&self) -> Option<u64> {
         self.prompt_tokens
     }

@@ -26,28 +26,30 @@ const CONNECT: Duration = Duration::from_secs(10);
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// It could not be reached, or the connection broke.
-    #[error("the model cannot be reached ({0}); check its URL and send again")]
+    #[error("cannot connect to the model ({0}); check --model-url and send again")]
     Unreachable(String),
-    /// It refuses whoever has no other key.
-    #[error("the model refuses the node's key ({0}); set another and restart the node")]
+    /// It refuses the API key.
+    #[error(
+        "the model refuses the API key ({0}); set RECOVERY_NODE_MODEL_KEY and restart the node"
+    )]
     Forbidden(StatusCode),
     /// It refused, more than once where that may help.
-    #[error("the model answered {0}; check its URL and its log, or send again later")]
+    #[error("the model responded with status {0}; check its URL and its log, or send again later")]
     Status(StatusCode),
     /// It sent nothing for too long.
-    #[error("the model fell silent; what had arrived is kept, send again for the rest")]
+    #[error("the model sent nothing for too long (silent); the text so far is kept, send again")]
     Silent,
     /// The stream ended before its end was announced.
-    #[error("the model's answer broke off; what had arrived is kept, send again for the rest")]
+    #[error("the model's answer broke off; the text so far is kept, send again")]
     Cut,
     /// It sent something else than a stream of chat completions.
-    #[error("the model's answer cannot be read ({0}); check that its URL is OpenAI-compatible")]
+    #[error("the model's answer cannot be parsed ({0}); check that its URL is OpenAI-compatible")]
     Unreadable(String),
 }
 
 impl From<reqwest::Error> for ModelError {
     fn from(error: reqwest::Error) -> Self {
-        // That of the connection itself is told as such.
+        // A timeout of the connect itself is reported as unreachable.
         if error.is_timeout() && !error.is_connect() {
             return Self::Silent;
         }
@@ -61,7 +63,7 @@ impl From<reqwest::Error> for ModelError {
     }
 }
 
-/// How much a model may try the node's patience.
+/// How failed requests are retried, and how long the client waits.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     /// Further tries of a call that was refused for the moment.
@@ -91,7 +93,7 @@ impl Model {
         key: Option<String>,
         patience: Patience,
     ) -> Result<Self, reqwest::Error> {
-        // Whoever set one before has set it for all.
+        // It may be installed already, which is no error.
         #[cfg(feature = "tls")]
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
@@ -113,7 +115,7 @@ impl Model {
     /// Asks for the next answer of a conversation, with these tools.
     ///
     /// # Errors
-    /// When the model does not begin a stream, however patiently it is asked.
+    /// When the model does not start a stream, after all retries.
     pub async fn answer(
         &self,
         base: &str,
@@ -147,7 +149,7 @@ impl Model {
             // Without randomness the wait is the shortest of its range.
             let random = getrandom::u32().unwrap_or_default();
             let wait = self.patience.backoff.wait(failed, retry_after(response.headers()), random);
-            tracing::warn!(%status, failed, ?wait, "the model is asked again");
+            tracing::warn!(%status, failed, ?wait, "retrying the model request");
             tokio::time::sleep(wait).await;
         }
     }
@@ -163,12 +165,12 @@ impl Model {
     }
 }
 
-/// How long the model asks to be left alone. The form with a date is not understood.
+/// The Retry-After header in seconds. The form with a date is ignored.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim().parse().ok().map(Duration::from_secs)
 }
 
-/// A row as the model is told it.
+/// A row as a message of the model API.
 pub fn message(content: &str, part: &Part) -> Value {
     match part {
         Part::User { .. } => json!({ "role": "user", "content": content }),
@@ -197,23 +199,29 @@ pub fn message(content: &str, part: &Part) -> Value {
 /// # Errors
 /// A sentence that says what is wrong with it.
 pub fn check_base(url: &str) -> Result<String, String> {
-    let parsed = reqwest::Url::parse(url).map_err(|error| format!("not a URL: {error}"))?;
+    let parsed = reqwest::Url::parse(url)
+        .map_err(|error| format!("not a URL ({error}); write http://HOST[:PORT][/PATH]"))?;
     match parsed.scheme() {
         "http" => {}
         "https" if cfg!(feature = "tls") => {}
         "https" => {
             return Err(
-                "this build speaks plain http to the model; put a TLS proxy in between, or \
-                        build the node with the feature tls"
+                "this build supports only http to the model; use a TLS proxy, or build the node with \
+                 the feature tls"
                     .to_owned(),
             );
         }
-        _ => return Err("a model's base URL begins with http:// or https://".to_owned()),
+        _ => {
+            return Err(
+                "a base URL begins with http:// or https://, such as http://127.0.0.1:8080/v1"
+                    .to_owned(),
+            );
+        }
     }
     if parsed.query().is_none() && parsed.fragment().is_none() {
         Ok(url.to_owned())
     } else {
-        Err("a model's base URL has no query and no fragment".to_owned())
+        Err("a base URL has no query and no fragment; remove them".to_owned())
     }
 }
 

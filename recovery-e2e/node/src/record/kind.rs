@@ -1,9 +1,9 @@
-//! What a workstream is for.
+//! The kind of a workstream.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde::{Deserialize, Serialize};
 
-/// What a workstream is for, and so which pane shows it.
+/// The kind of a workstream, which decides the pane that shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {

@@ -32,7 +32,7 @@ pub enum Part {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<Call>,
     },
-    /// What a call came to.
+    /// The result of a call.
     Tool {
         /// The call.
         tool_call_id: String,
@@ -57,7 +57,7 @@ pub struct Call {
     pub arguments: String,
 }
 
-/// A call that an agent made, and what it came to: what its card shows.
+/// A call that an agent made, with its result.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Step {
     /// The call's id among all calls of the workstream.
@@ -127,7 +127,7 @@ pub mod tests {
         Part::Assistant { tool_calls: ids.iter().map(call).collect() }
     }
 
-    /// What a call came to.
+    /// The result of a call.
     pub fn result(id: &str) -> Part {
         Part::Tool {
             tool_call_id: id.into(),

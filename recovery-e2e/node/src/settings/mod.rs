@@ -16,32 +16,41 @@ use crate::tools;
 use crate::units::{bytes, duration, millis_range};
 use turns::TurnSettings;
 
-/// How a node is started. Each is also a key of the configuration file.
+/// How the values of flags are written; the end of the help.
+pub const FORMATS: &str = "\
+TIME is a number with ms, s, m or h; without a unit it is in milliseconds. A..B is a range of TIMEs.
+SIZE is a number of bytes, or a number with KiB, MiB or GiB.
+Each flag without its dashes is a key of the configuration file. `recovery-node config` prints the
+effective settings in its format.";
+
+/// The settings of a node. Each is a flag, and a key of the configuration file.
 #[derive(Args, Clone, Debug)]
 pub struct Settings {
-    /// A file with further settings, in TOML; a flag beats it.
+    /// TOML file with further settings; a flag overrides the file.
     #[arg(long, value_name = "FILE")]
     pub config: Option<Utf8PathBuf>,
-    /// Where to listen; port 0 takes a free one.
+    /// Address to listen on; port 0 picks a free port.
     #[arg(long, default_value = "127.0.0.1:8480", value_name = "ADDR:PORT")]
     pub listen: SocketAddr,
-    /// The folder of everything that survives; made if missing.
+    /// Folder of the database, the secrets and the files of tools; created if it is missing.
     #[arg(long, value_name = "DIR")]
     pub data_dir: Utf8PathBuf,
-    /// Where the token is, if not in the data folder.
+    /// File with the login token, in place of `token` in the data folder.
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<Utf8PathBuf>,
-    /// An origin that browsers reach this node by; may be repeated.
+    /// Origin under which browsers may reach this node, such as https://node.example; may be
+    /// repeated.
     #[arg(long = "public-origin", value_name = "URL")]
     pub public_origins: Vec<Origin>,
-    /// The model's base URL, for workstreams without one of their own. An API key is taken from
-    /// the environment variable RECOVERY_NODE_MODEL_KEY.
+    /// Base URL of an OpenAI-compatible model API, such as http://127.0.0.1:8080/v1, for
+    /// workstreams without one of their own. The environment variable RECOVERY_NODE_MODEL_KEY
+    /// holds the API key.
     #[arg(long, value_name = "URL", value_parser = crate::model::check_base)]
     pub model_url: Option<String>,
-    /// The model to ask for.
+    /// Name of the model in requests to the model API.
     #[arg(long, default_value = "default", value_name = "NAME")]
     pub model_name: String,
-    /// After how long a browser redials: a random time of this range.
+    /// Time before a browser reconnects an event stream: a random time from this range.
     #[arg(
         long,
         alias = "retry-ms",
@@ -50,7 +59,7 @@ pub struct Settings {
         value_parser = millis_range
     )]
     pub retry: RangeInclusive<u32>,
-    /// The time between the comments that keep a stream open.
+    /// Interval of the comments that keep an event stream open.
     #[arg(
         long,
         alias = "ping-ms",
@@ -59,7 +68,7 @@ pub struct Settings {
         value_parser = duration
     )]
     pub ping: Duration,
-    /// The time between the numbers of all that is loaded, on the global stream.
+    /// Interval of the `aggregate` events on the global event stream.
     #[arg(
         long,
         alias = "aggregate-ms",
@@ -68,34 +77,34 @@ pub struct Settings {
         value_parser = duration
     )]
     pub aggregate: Duration,
-    /// How long a peer may take no bytes before its connection is ended.
+    /// Time without progress after which a write to a peer fails and its connection is closed.
     #[arg(long, default_value = "30s", value_name = "TIME", value_parser = duration)]
     pub write_deadline: Duration,
-    /// How long a peer may take to send the head of its next request, and then its body.
+    /// Maximum time to receive the head of a request, and again to receive its body.
     #[arg(long, default_value = "30s", value_name = "TIME", value_parser = duration)]
     pub request_deadline: Duration,
-    /// How many connections there may be; more are answered with 503.
+    /// Maximum number of open connections; further ones are answered with status 503.
     #[arg(long, default_value = "1024", value_name = "N", value_parser = connections)]
     pub max_connections: usize,
-    /// Events that a lane keeps for replay.
+    /// Maximum number of events that a lane keeps for replay.
     #[arg(long, default_value_t = 50_000, value_name = "N")]
     pub ring_events: usize,
-    /// Bytes that a lane keeps for replay.
+    /// Maximum size of the events that a lane keeps for replay.
     #[arg(long, default_value = "64MiB", value_name = "SIZE", value_parser = bytes)]
     pub ring_bytes: usize,
-    /// Events that may wait for one connection.
+    /// Maximum number of events queued for one connection; a slower connection is closed.
     #[arg(long, default_value_t = 500, value_name = "N")]
     pub listener_events: usize,
-    /// Bytes that may wait for one connection.
+    /// Maximum size of the events queued for one connection; a slower connection is closed.
     #[arg(long, default_value = "1MiB", value_name = "SIZE", value_parser = bytes)]
     pub listener_bytes: usize,
-    /// Bytes that a message may have.
+    /// Maximum size of a message.
     #[arg(long, default_value = "1MiB", value_name = "SIZE", value_parser = bytes)]
     pub message_bytes: usize,
-    /// What turns may take.
+    /// The limits of turns.
     #[command(flatten)]
     pub turns: TurnSettings,
-    /// What is logged: a level, or a filter such as info,recovery_node=debug.
+    /// Log filter: a level, or a list such as info,recovery_node=debug.
     #[arg(
         long,
         env = "RUST_LOG",
@@ -105,22 +114,22 @@ pub struct Settings {
         value_parser = filter
     )]
     pub log: String,
-    /// How the log is written, on standard error.
+    /// Format of the log on standard error.
     #[arg(long, value_enum, default_value = "text")]
     pub log_format: LogFormat,
 }
 
-/// How the log is written.
+/// The format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
-    /// Lines for people.
+    /// Plain text.
     Text,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
 impl Settings {
-    /// What lanes and connections may hold.
+    /// The limits of lanes and of connections.
     pub fn limits(&self) -> Limits {
         Limits {
             ring: Bounds { events: self.ring_events, bytes: self.ring_bytes },
@@ -158,7 +167,7 @@ impl Settings {
 fn connections(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(count @ 1..=tokio::sync::Semaphore::MAX_PERMITS) => Ok(count),
-        _ => Err("must be a number of at least 1".to_owned()),
+        _ => Err("not a number of connections; write a whole number of at least 1".to_owned()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What turns may take: of tools, of the model, and of time.
+//! The limits of turns: of tools, of the model, and of time.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::units::{bytes, duration, duration_or_zero, millis_range};
 /// The flags of turns. Defaults are those of the protocol, where it has one.
 #[derive(Args, Clone, Debug)]
 pub struct TurnSettings {
-    /// Bytes kept of what a tool writes; the rest is counted.
+    /// Maximum size of the output that is kept of a tool call; the rest is only counted.
     #[arg(long, default_value = "10MiB", value_name = "SIZE", value_parser = bytes)]
     pub tool_output_bytes: usize,
-    /// How long a tool may run.
+    /// Maximum run time of a tool call.
     #[arg(
         long,
         alias = "tool-limit-ms",
@@ -23,7 +23,7 @@ pub struct TurnSettings {
         value_parser = duration
     )]
     pub tool_limit: Duration,
-    /// The time between SIGTERM and SIGKILL for the tools of a cancelled turn.
+    /// Time between SIGTERM and SIGKILL for the tools of a cancelled turn; 0 kills them at once.
     #[arg(
         long,
         alias = "cancel-grace-ms",
@@ -32,10 +32,10 @@ pub struct TurnSettings {
         value_parser = duration_or_zero
     )]
     pub cancel_grace: Duration,
-    /// How often a model is asked again that answered 429 or 5xx.
+    /// Maximum number of retries of a model request that got status 429 or 5xx.
     #[arg(long, default_value_t = 4, value_name = "N")]
     pub model_retries: u32,
-    /// The time before the first of these tries, and at most before any.
+    /// Time before the first of these retries, and the maximum before any; it doubles in between.
     #[arg(
         long,
         alias = "model-backoff-ms",
@@ -44,7 +44,7 @@ pub struct TurnSettings {
         value_parser = millis_range
     )]
     pub model_backoff: RangeInclusive<u32>,
-    /// How long a model may send nothing.
+    /// Time without a byte from the model after which a request fails.
     #[arg(
         long,
         alias = "model-silence-ms",
@@ -53,13 +53,13 @@ pub struct TurnSettings {
         value_parser = duration
     )]
     pub model_silence: Duration,
-    /// Tokens that the model can take, for people to see how full an agent's context is.
+    /// Size of the model's context in tokens; only shown, never enforced.
     #[arg(long, default_value_t = 32_768, value_name = "N")]
     pub context_window: u64,
 }
 
 impl TurnSettings {
-    /// How much a model may try the node's patience.
+    /// How the model client retries, and how long it waits.
     pub fn patience(&self) -> Patience {
         let ms = |ms: &u32| Duration::from_millis(u64::from(*ms));
         let (first, cap) = (ms(self.model_backoff.start()), ms(self.model_backoff.end()));

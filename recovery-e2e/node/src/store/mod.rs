@@ -1,5 +1,5 @@
-//! What survives: workstreams, rows, messages that wait for their turn, and the answers that a
-//! repeated request gets again.
+//! The durable state in SQLite: workstreams, rows, queued messages, and the requests that must
+//! not be done twice.
 
 mod queue;
 mod rows;
@@ -51,28 +51,29 @@ const SCHEMA: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// The store could not do what it was asked; nothing of it was done.
+/// An operation of the store failed; nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// SQLite refused.
-    #[error("the database refused: {0}; free disk space, end other programs that hold it, retry")]
+    /// SQLite failed.
+    #[error("the database failed: {0}; free disk space, close other programs that use it, retry")]
     Sqlite(#[from] rusqlite::Error),
     /// The database is of another version of this program.
     #[error(
-        "the database has schema version {0}, this node writes {VERSION}; use a node of its version"
+        "the database has schema version {0}, this node needs {VERSION}; use the node that wrote it, \
+         or another data folder"
     )]
     Version(i64),
     /// The workstream was deleted.
-    #[error("the workstream is deleted; nothing more can be stored in it")]
+    #[error("the workstream is deleted, so nothing can be stored in it; create another")]
     Gone,
-    /// Another row has the name.
-    #[error("a row of this name is stored with another content; this is a defect of the node")]
+    /// Another row has the id.
+    #[error("another row with this id is stored already; this is a bug in the node, report it")]
     RowTaken,
     /// A stored row cannot be read.
-    #[error("a stored row cannot be read: {0}; restore the database from a backup")]
+    #[error("a stored row cannot be parsed: {0}; restore the database from a backup")]
     Unreadable(#[from] serde_json::Error),
     /// The node is stopping.
-    #[error("the store is closed because the node is stopping; retry when it is up again")]
+    #[error("the store is closed because the node is stopping; retry when the node runs again")]
     Closed,
 }
 
@@ -85,7 +86,7 @@ pub struct Stored {
     pub name: String,
     /// The base URL of its model, if it has one of its own.
     pub model_url: Option<String>,
-    /// What it is for.
+    /// Its kind.
     pub kind: Kind,
     /// The workstream that it works for, also after that was deleted.
     pub parent_ws_id: Option<String>,
@@ -93,7 +94,7 @@ pub struct Stored {
     pub turns: u32,
 }
 
-/// The database. Every call runs on a blocking thread and is durable when it answers.
+/// The database. Every call runs on a blocking thread, and is durable when it returns.
 #[derive(Clone, Debug)]
 pub struct Store(Arc<Mutex<Option<Connection>>>);
 

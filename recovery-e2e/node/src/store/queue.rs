@@ -1,11 +1,11 @@
-//! Sends: recognised when they are repeated, and kept while they wait for their turn.
+//! Sends: deduplicated by their id, and queued until their turn.
 
 use rusqlite::{OptionalExtension as _, Transaction, params};
 
 use super::{Store, StoreError, rows};
 use crate::record::{Row, RowId};
 
-/// How a send stands when it arrives.
+/// The state of a send when it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// It was never seen.
@@ -20,7 +20,7 @@ pub enum Arrival {
 }
 
 impl Store {
-    /// How a send stands; one without an id is always new.
+    /// The state of a send; one without an id is always new.
     pub async fn arrival(&self, ws_id: &str, send: Option<&str>) -> Result<Arrival, StoreError> {
         let (ws_id, send) = (ws_id.to_owned(), send.map(str::to_owned));
         self.read(move |tx| {

@@ -35,7 +35,7 @@ pub enum Ended {
 }
 
 impl Ended {
-    /// What there is to say of it, unless all is well.
+    /// A note for the output, unless the command succeeded.
     pub fn note(&self) -> Option<String> {
         match self {
             Self::Exit(status) if status.success() => None,
@@ -70,7 +70,7 @@ impl Bash {
         let child = Command::new("bash")
             .args(["-c", command])
             .current_dir(folder)
-            // The command is the model's; the key is not.
+            // The command comes from the model, which must not read the key.
             .env_remove(crate::model::KEY_VARIABLE)
             .stdin(Stdio::null())
             .stdout(writer.try_clone()?)
@@ -154,14 +154,14 @@ impl Bash {
         }
     }
 
-    /// Once: the id of a group that is gone may be that of another.
+    /// Once: the id of a group that has ended may be reused.
     fn kill(&mut self) {
         self.signal(Signal::KILL);
         self.group = None;
     }
 }
 
-/// Gives all that stands in a pipe of a command that has ended.
+/// Reads the rest of the pipe of a command that has ended.
 ///
 /// The kernel is asked: the runtime may have heard of the end before it hears of the output, and
 /// until then its own reads find nothing.

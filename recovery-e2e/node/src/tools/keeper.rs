@@ -1,6 +1,6 @@
 //! Ends the tools of a node that dies: a process that outlives the node by a moment.
 //!
-//! Linux can tell a child that its parent has died, but only its direct child, and only of the
+//! Linux can signal a child when its parent dies, but only a direct child, and only of the
 //! *thread* that made it. A pipe is exact: however the node ends, its end of the pipe closes.
 
 use std::io::{self, Write as _};
@@ -36,13 +36,13 @@ pub struct Kept<'a> {
 impl Keeper {
     /// Keeps a group. Where that cannot be done it runs all the same, and would outlive the node.
     pub fn keep(&self, group: u32) -> Kept<'_> {
-        if let Err(error) = self.tell("begin", group) {
-            tracing::warn!(%error, group, "a tool would outlive the node's death");
+        if let Err(error) = self.write("begin", group) {
+            tracing::warn!(%error, group, "cannot watch a tool; it would survive a crash of the node");
         }
         Kept { keeper: self, group }
     }
 
-    fn tell(&self, change: &str, group: u32) -> io::Result<()> {
+    fn write(&self, change: &str, group: u32) -> io::Result<()> {
         let mut pipe = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let pipe = match &mut *pipe {
             Some(pipe) => pipe,
@@ -56,7 +56,7 @@ impl Keeper {
 impl Drop for Kept<'_> {
     fn drop(&mut self) {
         // Without its keeper the group is not on any list.
-        let _ = self.keeper.tell("end", self.group);
+        let _ = self.keeper.write("end", self.group);
     }
 }
 
@@ -69,5 +69,5 @@ fn start() -> io::Result<ChildStdin> {
         .stderr(Stdio::null())
         .process_group(0)
         .spawn()?;
-    child.stdin.take().ok_or_else(|| io::Error::other("the keeper has no input"))
+    child.stdin.take().ok_or_else(|| io::Error::other("the keeper process has no standard input"))
 }

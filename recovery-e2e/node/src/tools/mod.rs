@@ -76,7 +76,7 @@ impl Toolbox {
         let ended = self.run(ws_id, address.call_id, command, limit, halted, &mut output).await;
         let note = match ended {
             Ok(ended) => ended.note(),
-            Err(error) => Some(format!("cannot run a command: {error}; see to the node's machine")),
+            Err(error) => Some(format!("cannot run bash: {error}; check the node's machine")),
         };
         Finished { is_error: note.is_some(), output: output.finish(note.as_deref()) }
     }
@@ -103,7 +103,7 @@ impl Toolbox {
         let folder = self.folder(ws_id);
         match tokio::fs::remove_dir_all(&folder).await {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                tracing::warn!(%folder, %error, "the files of a deleted workstream remain");
+                tracing::warn!(%folder, %error, "cannot delete the files of a deleted workstream");
             }
             _ => {}
         }

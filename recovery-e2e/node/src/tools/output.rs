@@ -1,4 +1,4 @@
-//! What a call has written: decoded, kept up to a limit, and told to panes as it comes.
+//! What a call has written: decoded, kept up to a limit, and published while it arrives.
 
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ pub struct Address<'a> {
     pub parent_call_id: Option<&'a str>,
 }
 
-/// The output of one call while it runs. What panes are told, put together, is what
+/// The output of one call while it runs. The published chunks, joined, are what
 /// [`Output::finish`] gives.
 pub struct Output<'a> {
     lane: &'a Lane,
@@ -37,7 +37,7 @@ impl<'a> Output<'a> {
         if !text.is_empty()
             && let Some(due) = self.batch.push(&text, Instant::now())
         {
-            self.tell(&due);
+            self.publish(&due);
         }
     }
 
@@ -46,22 +46,22 @@ impl<'a> Output<'a> {
         self.batch.due()
     }
 
-    /// Tells what is pending.
+    /// Publishes what is pending.
     pub fn flush(&mut self) {
         if let Some(text) = self.batch.flush(Instant::now()) {
-            self.tell(&text);
+            self.publish(&text);
         }
     }
 
     /// Ends it with what the node has to say of it, and gives all of it.
     pub fn finish(mut self, note: Option<&str>) -> String {
         let text = self.kept.end(note);
-        self.batch.push(&text, Instant::now()).into_iter().for_each(|due| self.tell(&due));
+        self.batch.push(&text, Instant::now()).into_iter().for_each(|due| self.publish(&due));
         self.flush();
         self.kept.text
     }
 
-    fn tell(&self, chunk: &str) {
+    fn publish(&self, chunk: &str) {
         let Address { call_id, row_id, parent_call_id } = self.address;
         self.lane.publish(&Event::ToolOutputChunk { call_id, chunk, row_id, parent_call_id });
     }
@@ -176,19 +176,19 @@ mod tests {
             let mut cuts: Vec<_> = cuts.iter().map(|cut| (*cut).min(bytes.len())).collect();
             cuts.extend([0, bytes.len()]);
             cuts.sort_unstable();
-            let mut told = String::new();
+            let mut published = String::new();
             for cut in cuts.windows(2) {
-                told += &kept.take(&bytes[cut[0]..cut[1]]);
+                published += &kept.take(&bytes[cut[0]..cut[1]]);
             }
-            told += &kept.end(None);
-            prop_assert_eq!(&told, &kept.text);
+            published += &kept.end(None);
+            prop_assert_eq!(&published, &kept.text);
             let whole = String::from_utf8_lossy(&bytes).into_owned();
             let prefix = &whole[..whole.floor_char_boundary(limit)];
             prop_assert_eq!(kept.dropped, whole.len() - prefix.len());
             if kept.dropped == 0 {
-                prop_assert_eq!(told, prefix);
+                prop_assert_eq!(published, prefix);
             } else {
-                prop_assert!(told.starts_with(prefix));
+                prop_assert!(published.starts_with(prefix));
             }
         }
     }

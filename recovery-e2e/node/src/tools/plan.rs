@@ -41,17 +41,17 @@ pub enum Tool {
 /// Why a call is not run. The model reads it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Refusal {
-    /// It cannot be told apart from others.
-    #[error("the call had no id; nothing was run, call again with an id of its own")]
+    /// It has no id.
+    #[error("the call has no id; nothing was run, call again with a unique id")]
     NoId,
-    /// It cannot be told apart from these.
-    #[error("several calls had the id {0:?}; none of them was run, call again with an id each")]
+    /// Others have its id.
+    #[error("several calls have the id {0:?}; none of them was run, call again with unique ids")]
     SharedId(String),
     /// There is no such tool.
-    #[error("there is no tool {0:?}; nothing was run, use one of those that are declared")]
+    #[error("there is no tool {0:?}; nothing was run, use one of the declared tools")]
     Unknown(String),
     /// The arguments are not what the tool takes.
-    #[error("the arguments are not those of {name}: {error}; nothing was run, call again")]
+    #[error("invalid arguments of {name}: {error}; nothing was run, correct them and call again")]
     Arguments {
         /// The tool.
         name: String,
@@ -60,7 +60,7 @@ pub enum Refusal {
     },
 }
 
-/// A call and what it comes to, before anything has run.
+/// A call and what it runs, before anything has run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planned {
     /// The call, with an id that no other of its row has.
@@ -72,7 +72,7 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// How panes are told of it.
+    /// Its item in events.
     pub fn item(&self) -> Item<'_> {
         let name = &self.call.name;
         Item { call_id: &self.call.id, name, header: self.header(), preview: &self.preview }
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_cannot_be_told_apart_are_all_refused() {
+    fn calls_with_the_same_id_are_all_refused() {
         let calls = ["a", "", "b", "a", " "].map(|id| call(id, "bash", r#"{"command":"ls"}"#));
         let planned = plan(calls.into(), Caller::Turn);
         let tools: Vec<_> = planned.iter().map(|planned| planned.tool.clone()).collect();

@@ -97,7 +97,7 @@ impl Agent<'_> {
     }
 }
 
-/// What the agent's model is told of a step.
+/// A step as a message to the agent's model.
 fn answer(call: &Call, step: &Step) -> Value {
     let part = Part::Tool {
         tool_call_id: call.id.clone(),

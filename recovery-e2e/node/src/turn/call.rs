@@ -23,7 +23,7 @@ pub struct Site<'a> {
     pub halted: &'a Halted,
 }
 
-/// What a call came to.
+/// The result of a call.
 pub struct Done {
     /// What it gave back.
     pub output: String,
@@ -70,7 +70,7 @@ impl Site<'_> {
         let address = Address { call_id: &call.id, row_id, parent_call_id: Some(parent) };
         let done = match &planned.tool {
             Ok(Tool::Bash { command, limit }) => self.bash(address, command, *limit).await,
-            Ok(Tool::TaskAgent { .. }) => Done::failed("an agent has no agents"),
+            Ok(Tool::TaskAgent { .. }) => Done::failed("an agent cannot start agents"),
             Err(refusal) => Done::failed(refusal),
         };
         self.receipt(address, &call.name, &done);

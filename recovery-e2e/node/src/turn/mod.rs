@@ -33,20 +33,22 @@ const STOP_GRACE: Duration = Duration::from_secs(1);
 /// Why a turn has no complete answer.
 #[derive(Debug, thiserror::Error)]
 pub enum TurnError {
-    /// Nobody said where the model is.
-    #[error("no model is set; start the node with --model-url, or create with a model_url")]
+    /// There is no URL of a model.
+    #[error(
+        "no model is configured; start the node with --model-url, or set the model_url of a workstream"
+    )]
     NoModel,
     /// A person has cancelled it.
-    #[error("the turn was cancelled")]
+    #[error("the turn was cancelled by the user")]
     Cancelled,
     /// The node is asked to stop.
-    #[error("the node stopped before the answer was complete; send again when it is up")]
+    #[error("the node stopped before the answer was complete; send again when the node runs again")]
     Stopping,
     /// The conversation could not be read or continued.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What a call came to was shown, and could not be stored.
-    #[error("a result is lost: {0}")]
+    /// The result of a call was published, and could not be stored.
+    #[error("the result of a tool call could not be stored: {0}")]
     ResultLost(StoreError),
     /// The model failed.
     #[error(transparent)]

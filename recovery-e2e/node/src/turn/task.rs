@@ -14,13 +14,13 @@ pub struct Task<'a> {
     pub call_id: String,
     /// What was asked for, capped.
     pub task: String,
-    /// How it stands.
+    /// Its state.
     pub state: State,
-    /// How many calls the agent has made; they are told when it has ended.
+    /// How many calls the agent has made; known when it has ended.
     pub steps: usize,
 }
 
-/// How a task stands.
+/// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -34,7 +34,7 @@ pub enum State {
     Interrupted,
 }
 
-/// The tasks given in `rows`, the newest first; `busy` tells whether a turn runs.
+/// The tasks given in `rows`, the newest first; `busy`: a turn runs.
 pub fn tasks(rows: &[Row], busy: bool) -> Vec<Task<'_>> {
     let mut tasks: Vec<Task<'_>> = Vec::new();
     for Row { row_id, part, .. } in rows {

@@ -5,8 +5,9 @@ use crate::lane::{Ending, Item};
 use crate::record::{Call, Part, Row};
 use crate::store::StoreError;
 
-/// What the model is told of a call that the node's death has cut short.
-const INTERRUPTED: &str = "interrupted: the node ended while this ran; what it did is not known";
+/// The result of a call that a crash of the node interrupted, as the model reads it.
+const INTERRUPTED: &str =
+    "interrupted: the node ended while this call ran; its effects are unknown";
 
 impl Workstream {
     /// Stores the row of an answer that makes calls, so that they may run.
@@ -42,7 +43,7 @@ impl Workstream {
     }
 
     /// Answers the calls that a crash has left unanswered. The caller holds the journal, and is
-    /// about to begin a turn: until then a person sees them as they were left.
+    /// about to begin a turn: until then panes show them unanswered.
     pub(super) async fn settle(&self) -> Result<(), StoreError> {
         let store = &self.shared.store;
         for call in store.unanswered(&self.ws_id).await? {
@@ -66,7 +67,7 @@ impl Workstream {
             let part = Part::Assistant { tool_calls: Vec::new() };
             let row = Row { content: live.text, row_id: live.row_id, part };
             if let Err(error) = self.shared.store.append(&self.ws_id, row).await {
-                tracing::error!(ws_id = self.ws_id, %error, "the answer is lost");
+                tracing::error!(ws_id = self.ws_id, %error, "the answer could not be stored");
                 ending = Ending::Lost;
             }
         }

@@ -56,10 +56,10 @@ impl<K: Eq + Hash, V> Lead<K, V> {
     /// Gives the answer to all who joined.
     pub fn land(mut self, answer: V) {
         let joined = self.answer.take();
-        // Whoever asks from here on has to see what is true from here on.
+        // A request from here on must see the state from here on.
         drop(self);
         if let Some(joined) = joined {
-            // They may all have gone away.
+            // All receivers may have been dropped.
             let _ = joined.send(answer);
         }
     }

@@ -87,7 +87,7 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Step {
         Ask(u32),
-        /// A rewind: what was read before must not reach whoever asks after.
+        /// A rewind: a request after it must not get what was read before.
         Cut,
         /// The store answers the read that is this far from the oldest.
         Read(usize),
@@ -125,7 +125,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4096))]
         #[test]
-        fn nobody_gets_rows_that_were_cut_before_they_asked_or_another_number_of_them(
+        fn no_request_gets_rows_that_were_cut_before_it_or_another_number_of_them(
             steps in prop::collection::vec(step(), 1..60),
         ) {
             let reads: Flights<Key, Snapshot> = Flights::new();

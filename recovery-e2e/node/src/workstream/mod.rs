@@ -46,7 +46,7 @@ pub struct Workstream {
     pub name: String,
     /// The base URL of its model, if it has one of its own.
     pub model_url: Option<String>,
-    /// What it is for.
+    /// Its kind.
     kind: Kind,
     /// The workstream that it works for.
     parent_ws_id: Option<String>,
@@ -55,7 +55,7 @@ pub struct Workstream {
     shared: Arc<Shared>,
     /// Cancelled when it is unloaded: its lane publishes nothing more.
     pub unloaded: CancellationToken,
-    /// Held from before a commit until its publication, and over a read. So whoever holds it
+    /// Held from before a commit until its publication, and over a read. So its holder
     /// finds the same rows in the store and on the lane, and a token fits the rows it is minted
     /// with.
     journal: Mutex<Journal>,
@@ -65,7 +65,7 @@ pub struct Workstream {
     runs: AtomicU64,
 }
 
-/// What a workstream is about.
+/// What a workstream does now.
 #[derive(Debug, Default)]
 struct Journal {
     /// The turn that runs.
@@ -82,7 +82,7 @@ struct Running {
     ended: CancellationToken,
 }
 
-/// A turn that has begun. Whoever gets it must run it to [`Workstream::end_turn`].
+/// A turn that has begun. The receiver must run it to [`Workstream::end_turn`].
 #[must_use]
 #[derive(Debug)]
 pub struct Begun {
@@ -92,7 +92,7 @@ pub struct Begun {
     pub halted: Halted,
 }
 
-/// What became of a send.
+/// The outcome of a send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
     /// It is stored and its turn has begun; or it was accepted before.
@@ -103,7 +103,7 @@ pub enum Sent {
     Closed,
 }
 
-/// What became of a rewind.
+/// The outcome of a rewind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Rewound {
@@ -202,7 +202,7 @@ impl Workstream {
         match taken.await {
             Ok(row) => row.map(|row| self.begin_turn(journal, &row)),
             Err::<_, StoreError>(error) => {
-                tracing::error!(ws_id = self.ws_id, %error, "what waits is not taken up");
+                tracing::error!(ws_id = self.ws_id, %error, "cannot start the turn of a queued message");
                 None
             }
         }

@@ -33,11 +33,11 @@ use std::time::Duration;
 /// A healthy run never comes near it; no verdict depends on it.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// Waits for an edge, or says which one never came.
-async fn within<T>(edge: &str, future: impl Future<Output = T>) -> T {
+/// Waits for a condition; a timeout panics with its name.
+async fn within<T>(condition: &str, future: impl Future<Output = T>) -> T {
     tokio::time::timeout(DEADLINE, future)
         .await
-        .unwrap_or_else(|_| panic!("{edge} did not happen within {DEADLINE:?}"))
+        .unwrap_or_else(|_| panic!("{condition} did not happen within {DEADLINE:?}"))
 }
 
 /// A figure of the default run, or of the full one.

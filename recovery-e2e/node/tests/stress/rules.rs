@@ -34,7 +34,7 @@ enum Kind {
     Refetch { generation: u64, earns_retry: bool },
 }
 
-/// What the pane asks of whoever carries it.
+/// What the pane requests from its caller.
 #[derive(Debug)]
 pub enum Want {
     /// Read the history; the stream goes on meanwhile.
@@ -64,7 +64,7 @@ enum Truncated {
 pub struct Pane {
     rows: Vec<Row>,
     live: Option<String>,
-    stands: HashSet<String>,
+    complete: HashSet<String>,
     queue: Option<Queue>,
     latch: bool,
     reads: u64,
@@ -110,7 +110,7 @@ impl Pane {
         (self.truncated_from.clone().or(self.cursor.clone()), self.token.take())
     }
 
-    /// A connection stands, be it new or redialled.
+    /// A connection is open, new or redialled.
     pub fn opened(&mut self) {
         self.generation += 1;
         self.open = true;
@@ -197,7 +197,7 @@ impl Pane {
         }
     }
 
-    /// The timers have come to their end.
+    /// The timers have fired.
     pub fn due(&mut self) -> Option<Want> {
         if self.truncated == Some(Truncated::Due) {
             return Some(self.load());
@@ -234,7 +234,7 @@ impl Pane {
     }
 
     fn render(&mut self, rows: Vec<Row>) {
-        self.stands = rows.iter().map(|row| row.row_id.clone()).collect();
+        self.complete = rows.iter().map(|row| row.row_id.clone()).collect();
         self.rows = rows;
         self.live = None;
         self.latch = false;
@@ -253,7 +253,7 @@ impl Pane {
     fn accept(&mut self, frame: Value) {
         if let Some(queue) = &mut self.queue {
             queue.frames.push(frame);
-        } else if !frame["row_id"].as_str().is_some_and(|row| self.stands.contains(row)) {
+        } else if !frame["row_id"].as_str().is_some_and(|row| self.complete.contains(row)) {
             self.paint(&frame);
         }
     }

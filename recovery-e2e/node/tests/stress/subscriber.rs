@@ -91,7 +91,7 @@ impl Subscriber {
         }
     }
 
-    /// Follows until the run is over and the pane shows `last`; then tells what it shows.
+    /// Follows until the run is over and the pane shows `last`; then returns what it shows.
     pub async fn follow(mut self, last: &str) -> Vec<Row> {
         let want = self.pane.load();
         self.carry_out(Some(want));

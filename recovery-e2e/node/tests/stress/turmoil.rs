@@ -77,7 +77,7 @@ async fn turmoil(subscribers: usize, events: usize, falls: &[Fall]) {
         assert_eq!(shown.unwrap(), truth);
     }
     assert_eq!((tally.gaps.load(Relaxed), tally.repeats.load(Relaxed)), (0, 0), "seed {}", seed());
-    assert!(tally.replays.load(Relaxed) > 0, "nobody ever returned to a replay");
+    assert!(tally.replays.load(Relaxed) > 0, "no redial was answered with a replay");
     println!(
         "{subscribers} panes, {} events, {} turns, {} rewinds in {:.1} s: {tally:?}",
         driver.events,

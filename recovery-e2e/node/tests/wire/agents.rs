@@ -20,8 +20,8 @@ async fn an_agent_works_in_a_conversation_of_its_own_and_its_steps_are_kept_with
         model.call_tools(&[("p", "task_agent", json!({ "task": format!("task {run}") }))]).await;
 
         let mut call = model.call().await;
-        let told = json!([{ "role": "user", "content": format!("task {run}") }]);
-        assert_eq!(call.messages(), &told);
+        let expected = json!([{ "role": "user", "content": format!("task {run}") }]);
+        assert_eq!(call.messages(), &expected);
         assert_eq!(call.request["tools"].as_array().unwrap().len(), 1);
         call.call(&[("c", "bash", bash(&format!("echo {run}"))), ("d", "task_agent", json!({}))]);
         call.usage(900);
@@ -39,8 +39,8 @@ async fn an_agent_works_in_a_conversation_of_its_own_and_its_steps_are_kept_with
         call.done();
 
         let call = model.call().await;
-        let told = call.messages().as_array().unwrap().last().unwrap();
-        assert_eq!(told, &json!({ "role": "tool", "tool_call_id": "p", "content": "the answer" }));
+        let last = call.messages().as_array().unwrap().last().unwrap();
+        assert_eq!(last, &json!({ "role": "tool", "tool_call_id": "p", "content": "the answer" }));
         let mut call = call;
         call.done();
         let frames = pane.until_idle().await;

@@ -47,7 +47,7 @@ pub async fn controlled(folder: &Folder, model: &Model) -> (Node, PathBuf) {
 async fn the_control_socket_counts_and_its_head_never_lags_behind_an_answer() {
     let (folder, mut model) = (Folder::new(), Model::start().await);
     let socket = folder.file("control");
-    // What a killed node left behind is in nobody's way.
+    // A socket that a killed node left behind is replaced.
     drop(UnixListener::bind(&socket).unwrap());
     let (node, socket) = controlled(&folder, &model).await;
     assert!(is_private(&socket));
@@ -125,7 +125,7 @@ async fn an_event_emitted_on_purpose_reaches_panes_and_later_redials_under_the_a
     let mut pane = node.pane(&ws, "").await;
     pane.past().await;
     let mut seen = Vec::new();
-    for (order, told) in [
+    for (order, expected) in [
         (json!({ "event": "idle_edge" }), json!({ "type": "state_change", "state": "idle" })),
         (
             json!({ "event": "tool_pending", "call_id": "c", "name": "bash" }),
@@ -149,10 +149,10 @@ async fn an_event_emitted_on_purpose_reaches_panes_and_later_redials_under_the_a
         let mut frame = pane.take().await;
         assert_eq!(answer, json!({ "id": frame.id }), "{order}");
         seen.push(frame.clone());
-        let told_row = frame.data.as_object_mut().unwrap().remove("row_id");
-        assert_eq!(told_row.is_some(), order["event"].as_str().unwrap().starts_with("tool_"));
+        let row_id = frame.data.as_object_mut().unwrap().remove("row_id");
+        assert_eq!(row_id.is_some(), order["event"].as_str().unwrap().starts_with("tool_"));
         frame.data.as_object_mut().unwrap().remove("ws_id");
-        assert_eq!(frame.data, told);
+        assert_eq!(frame.data, expected);
     }
     let past = node.redial(&ws, "", seen[0].id.as_ref().unwrap()).await.past().await;
     assert_eq!(past[past.len() - 4..past.len() - 1], seen[1..]);
@@ -197,7 +197,7 @@ async fn an_emit_that_makes_no_sense_publishes_nothing_and_says_why() {
         (400, json!({ "ws_id": ws_id, "event": "tool_pending" })),
         (400, json!({ "ws_id": ws_id, "event": "history_resync", "reason": "whim" })),
         (404, json!({ "ws_id": "x", "event": "idle_edge" })),
-        // A turn runs, so that it would be a lie.
+        // A turn runs.
         (409, json!({ "ws_id": ws_id, "event": "idle_edge" })),
     ] {
         let (answered, body) = ask(&socket, "POST", "/emit", &order.to_string()).await;

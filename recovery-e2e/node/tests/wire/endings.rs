@@ -17,7 +17,7 @@ const GENTLE: &str = "trap 'echo bye; exit 0' TERM; echo $$; sleep 1000 & wait";
 /// Says its id, and does not end when it is asked to.
 const STUBBORN: &str = "trap '' TERM; echo $$; while :; do sleep 1000; done";
 
-/// An hour: whoever waits for it misses the test's deadline.
+/// An hour: a test that waits for it misses its deadline.
 const LONG: [&str; 2] = ["--cancel-grace-ms", "3600000"];
 
 /// A node whose turn runs these commands as the calls `a`, `b` and so on.
@@ -198,9 +198,9 @@ async fn a_deleted_workstream_ends_at_once_and_panes_are_told_that_it_is_gone() 
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(body["code"], "workstream_gone");
     // A pane that was away meets the same.
-    let told = node.pane(ws, "").await.rest().await;
-    assert_eq!((told.len(), told[0].kind()), (1, "history_resync"));
-    assert_eq!(told[0].data["reason"], "workstream_gone");
+    let frames = node.pane(ws, "").await.rest().await;
+    assert_eq!((frames.len(), frames[0].kind()), (1, "history_resync"));
+    assert_eq!(frames[0].data["reason"], "workstream_gone");
     for path in ["/send", "/rewind", "/open", "/close"] {
         let body = json!({ "message": "x", "turns": 1 });
         assert_eq!(

@@ -27,27 +27,27 @@ async fn children_are_told_by_name_with_what_they_do_also_after_a_restart() {
     let node = folder.start(&args).await;
     let parent = node.create("parent").await;
     assert_eq!(children(&node, &parent).await, json!([]));
-    let mut told = Vec::new();
+    let mut expected = Vec::new();
     for name in ["b", "a"] {
         let (status, made) = child(&node, name, &parent).await;
         assert_eq!(status, StatusCode::CREATED, "{made}");
-        told.push(json!({
+        expected.push(json!({
             "ws_id": made["ws_id"], "name": name, "state": "idle", "kind": "coordinator",
             "parent_ws_id": parent.rsplit('/').next().unwrap(),
         }));
     }
-    told.reverse();
-    assert_eq!(children(&node, &parent).await, json!(told));
-    let a = format!("/v1/api/workstreams/{}", told[0]["ws_id"].as_str().unwrap());
-    assert_eq!(node.get(&a).await.1, told[0]);
+    expected.reverse();
+    assert_eq!(children(&node, &parent).await, json!(expected));
+    let a = format!("/v1/api/workstreams/{}", expected[0]["ws_id"].as_str().unwrap());
+    assert_eq!(node.get(&a).await.1, expected[0]);
     node.send(&a, "go").await;
     assert_eq!(children(&node, &parent).await[0]["state"], "thinking");
     assert_eq!(children(&node, &a).await, json!([]));
     node.kill().await;
 
     let node = folder.start(&args).await;
-    assert_eq!(children(&node, &parent).await, json!(told));
-    assert_eq!(node.get(&a).await.1, told[0]);
+    assert_eq!(children(&node, &parent).await, json!(expected));
+    assert_eq!(node.get(&a).await.1, expected[0]);
 }
 
 #[tokio::test]
@@ -79,14 +79,14 @@ async fn a_task_is_told_from_the_call_on_and_is_interrupted_where_the_node_dies_
     model.call_tools(&[("p", "task_agent", json!({ "task": "look" }))]).await;
     let mut agent = model.call().await;
     let row = node.history(&ws).await["messages"][1]["row_id"].take();
-    let told = |state, steps| json!({ "row_id": row, "call_id": "p", "task": "look", "state": state, "steps": steps });
-    assert_eq!(task(&node, &ws).await, told("running", 0));
+    let expected = |state, steps| json!({ "row_id": row, "call_id": "p", "task": "look", "state": state, "steps": steps });
+    assert_eq!(task(&node, &ws).await, expected("running", 0));
     agent.call(&[("c", "bash", json!({ "command": "true" }))]);
     agent.done();
     model.answer("seen").await;
     model.answer("done").await;
     pane.until_idle().await;
-    assert_eq!(task(&node, &ws).await, told("done", 1));
+    assert_eq!(task(&node, &ws).await, expected("done", 1));
 
     node.send(&ws, "again").await;
     model.call_tools(&[("p", "task_agent", json!({ "task": "look again" }))]).await;
@@ -94,5 +94,5 @@ async fn a_task_is_told_from_the_call_on_and_is_interrupted_where_the_node_dies_
     node.kill().await;
     let node = folder.start(&args).await;
     assert_eq!(task(&node, &ws).await["state"], "interrupted");
-    assert_eq!(node.get(&format!("{ws}/tasks")).await.1["tasks"][1], told("done", 1));
+    assert_eq!(node.get(&format!("{ws}/tasks")).await.1["tasks"][1], expected("done", 1));
 }

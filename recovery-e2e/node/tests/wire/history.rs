@@ -100,7 +100,7 @@ async fn a_history_asked_for_after_a_rewind_never_joins_a_read_from_before_it() 
     let [before, after] = across_a_rewind(&control, &node, &ws, overlap).await;
     assert_eq!((users(&before), users(&after)), (3, 1));
     assert_eq!(control.loads().await, 2);
-    // The parked one is told to refetch as soon as it presents its token.
+    // The parked pane must refetch as soon as it presents its token.
     let token = |history: &Value| history["handoff_token"].as_str().unwrap().to_owned();
     let stale = node.pane(&ws, &format!("history_token={}", token(&before))).await;
     assert_eq!(stale.rest().await[0].kind(), "history_resync");

@@ -1,4 +1,4 @@
-//! A model whose every word is given by the test.
+//! A model whose answers are given by the test.
 
 use std::convert::Infallible;
 

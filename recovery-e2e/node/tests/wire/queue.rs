@@ -50,7 +50,7 @@ async fn what_was_queued_survives_every_end_of_the_node() {
     node.kill().await;
 
     node = folder.start(&["--model-url", &model.url]).await;
-    // Whoever looks at it lets it go on.
+    // Loading the workstream starts the queued turn.
     node.history(&ws).await;
     let _held = model.call().await;
     assert_eq!(send(&node, &ws, "3", "c-3").await, "queued");

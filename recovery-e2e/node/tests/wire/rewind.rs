@@ -68,7 +68,7 @@ async fn a_repeated_rewind_request_cuts_nothing_more_also_after_a_restart() {
     assert_eq!(node.post(&rewind, request.clone()).await, removed(1));
     assert_eq!(node.post(&rewind, request.clone()).await, removed(1));
     node.send(&ws, "4").await;
-    // The first answer stands while a turn runs, too.
+    // The first answer is repeated while a turn runs, too.
     assert_eq!(node.post(&rewind, request.clone()).await, removed(1));
     model.answer("re: 4").await;
     let frames = pane.until_idle().await;

@@ -47,8 +47,8 @@ async fn the_global_stream_starts_with_what_is_loaded_and_then_tells_every_chang
     created["type"] = json!("ws_created");
     assert_eq!(roster.take().await.data, created);
     for state in ["thinking", "idle"] {
-        let told = json!({ "type": "ws_state", "ws_id": id(&b), "state": state });
-        assert_eq!(roster.take().await.data, told);
+        let expected = json!({ "type": "ws_state", "ws_id": id(&b), "state": state });
+        assert_eq!(roster.take().await.data, expected);
     }
     let (_, listed) = node.get("/v1/api/workstreams").await;
     let mut snapshot = node.roster("").await;
@@ -78,9 +78,9 @@ async fn a_workstream_appears_once_it_is_loaded_and_a_stop_closes_none() {
     node.history(&a).await;
     node.history(&a).await;
     node.create("b").await;
-    let told = [roster.take().await, roster.take().await];
-    assert_eq!(kinds(&told), ["ws_created"; 2]);
-    assert_eq!((&told[0].data["name"], &told[1].data["name"]), (&json!("a"), &json!("b")));
+    let expected = [roster.take().await, roster.take().await];
+    assert_eq!(kinds(&expected), ["ws_created"; 2]);
+    assert_eq!((&expected[0].data["name"], &expected[1].data["name"]), (&json!("a"), &json!("b")));
 }
 
 #[tokio::test]
@@ -182,8 +182,9 @@ async fn what_is_closed_or_deleted_leaves_the_roster_and_what_runs_tools_is_said
     node.delete(&a).await;
     let c = node.create("c").await;
     for (ws, name, reason) in [(&a, "a", "closed"), (&b, "b", "deleted")] {
-        let told = json!({ "type": "ws_closed", "ws_id": id(ws), "name": name, "reason": reason });
-        assert_eq!(roster.take().await.data, told);
+        let expected =
+            json!({ "type": "ws_closed", "ws_id": id(ws), "name": name, "reason": reason });
+        assert_eq!(roster.take().await.data, expected);
     }
     assert_eq!(roster.take().await.data["ws_id"], id(&c));
 }

@@ -15,7 +15,7 @@ pub fn work(folder: &Folder, ws: &str) -> PathBuf {
     folder.data().join("work").join(ws.rsplit('/').next().unwrap())
 }
 
-/// A message, the calls that it leads to, and a last answer; everything that the pane is told.
+/// A message, the calls that it leads to, and a last answer; every event of the pane.
 async fn turn_of(
     node: &Node,
     model: &mut Model,
@@ -115,9 +115,9 @@ async fn a_call_is_run_and_its_result_goes_back_to_the_model() {
     let preview = "echo one; echo two >&2; echo three";
     let item = json!({ "call_id": "call_1", "name": "bash", "header": "bash", "preview": preview });
     assert_eq!(pending.data["items"], json!([item]));
-    let told: Vec<_> = of("tool_result").collect();
-    assert_eq!((told.len(), &told[0].data["accepted"]), (2, &Value::Null));
-    for frame in told {
+    let results: Vec<_> = of("tool_result").collect();
+    assert_eq!((results.len(), &results[0].data["accepted"]), (2, &Value::Null));
+    for frame in results {
         assert_eq!(frame.data["output"], output);
         assert_eq!((&frame.data["call_id"], &frame.data["row_id"]), (&json!("call_1"), row_id));
     }
@@ -163,12 +163,12 @@ async fn what_fails_is_said_to_have_failed_and_the_turn_goes_on() {
         "x\n[exit status 3]\n",
         "[ended by signal 9]\n",
         "begun\n[killed after 0.2 s]\n",
-        "the arguments are not those of bash",
-        "the arguments are not those of bash",
+        "invalid arguments of bash",
+        "invalid arguments of bash",
         "there is no tool \"rm\"",
-        "several calls had the id \"twice\"",
-        "several calls had the id \"twice\"",
-        "the call had no id",
+        "several calls have the id \"twice\"",
+        "several calls have the id \"twice\"",
+        "the call has no id",
     ]) {
         assert!(output.starts_with(said) && is_error, "{said}: {output}");
     }

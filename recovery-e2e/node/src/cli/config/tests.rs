@@ -38,11 +38,11 @@ fn outcome(text: &str, flags: &[&str]) -> Result<ArgMatches, ConfigError> {
     read(&Cli::command(), args)
 }
 
-fn told(text: &str, flags: &[&str]) -> (String, u32, Vec<String>) {
-    let told = outcome(text, flags).unwrap();
-    let (_, told) = told.subcommand().unwrap();
-    let names = told.get_many::<String>("names").into_iter().flatten().cloned().collect();
-    (told.get_one::<String>("place").unwrap().clone(), *told.get_one("count").unwrap(), names)
+fn matched(text: &str, flags: &[&str]) -> (String, u32, Vec<String>) {
+    let matched = outcome(text, flags).unwrap();
+    let (_, matched) = matched.subcommand().unwrap();
+    let names = matched.get_many::<String>("names").into_iter().flatten().cloned().collect();
+    (matched.get_one::<String>("place").unwrap().clone(), *matched.get_one("count").unwrap(), names)
 }
 
 #[test]
@@ -54,29 +54,29 @@ fn a_flag_beats_the_file_and_the_file_beats_the_default() {
         ("place = 'y'\ncount = 8", &["--count=9", "--place=x"], 9),
         ("place = 'x'\ncount = 8", &["--count=7"], 7),
     ] {
-        assert_eq!(told(file, flags), ("x".to_owned(), count, Vec::new()), "{file:?} {flags:?}");
+        assert_eq!(matched(file, flags), ("x".to_owned(), count, Vec::new()), "{file:?} {flags:?}");
     }
 }
 
 #[test]
 fn a_list_of_the_command_line_replaces_that_of_the_file() {
     let file = "place = '--x'\nname = ['a', 'b']";
-    assert_eq!(told(file, &[]).2, ["a", "b"]);
-    assert_eq!(told(file, &["--name", "c"]).2, ["c"]);
-    assert_eq!(told(file, &[]).0, "--x");
+    assert_eq!(matched(file, &[]).2, ["a", "b"]);
+    assert_eq!(matched(file, &["--name", "c"]).2, ["c"]);
+    assert_eq!(matched(file, &[]).0, "--x");
 }
 
 #[test]
-fn what_the_file_gets_wrong_is_said_with_its_name() {
+fn an_error_in_the_file_is_reported_with_the_name_of_the_file() {
     for (file, said) in [
-        ("place = ", "is not TOML"),
-        ("place = 'x'\nplase = 'y'", "no setting \"plase\""),
-        ("config = 'x'", "no setting \"config\""),
-        ("help = 'x'", "no setting \"help\""),
-        ("place = true", "place must be"),
-        ("place = ['x']", "place must be"),
-        ("place = { a = 1 }", "place must be"),
-        ("name = [['x']]", "name must be"),
+        ("place = ", "as TOML"),
+        ("place = 'x'\nplase = 'y'", "unknown setting \"plase\""),
+        ("config = 'x'", "unknown setting \"config\""),
+        ("help = 'x'", "unknown setting \"help\""),
+        ("place = true", "wrong type of place"),
+        ("place = ['x']", "wrong type of place"),
+        ("place = { a = 1 }", "wrong type of place"),
+        ("name = [['x']]", "wrong type of name"),
         ("place = 'x'\ncount = -1", "--count"),
         ("place = 'x'\ncount = 'many'", "--count"),
     ] {
@@ -86,7 +86,7 @@ fn what_the_file_gets_wrong_is_said_with_its_name() {
 }
 
 #[test]
-fn what_the_command_line_lacks_or_gets_wrong_is_its_own_fault() {
+fn an_error_of_the_command_line_is_not_reported_as_one_of_the_file() {
     for (file, flags) in [("", &[][..]), ("place = 'x'", &["--count=x"]), ("", &["--nonsense"])] {
         let error = outcome(file, flags).unwrap_err();
         assert!(matches!(error, ConfigError::CommandLine(_)), "{error}");
@@ -102,7 +102,7 @@ fn what_is_shown_is_a_file_that_gives_the_same_settings() {
     let serve = command.find_subcommand("serve").unwrap();
     let file = "place = 'a \"b\" \\ c'\nname = ['1', 'ü']";
     let shown = show(serve, outcome(file, &[]).unwrap().subcommand().unwrap().1);
-    assert_eq!(told(&shown, &[]), told(file, &[]));
+    assert_eq!(matched(&shown, &[]), matched(file, &[]));
     assert!(shown.contains("# How many\n# Default: 7.\ncount = 7\n"), "{shown}");
     assert_eq!(show(serve, outcome(&shown, &[]).unwrap().subcommand().unwrap().1), shown);
     let none = outcome("place = 'x'", &[]).unwrap();
