@@ -59,7 +59,7 @@ impl Contestant {
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let base = loop {
             let line = within("the peer's address", lines.next_line()).await.unwrap();
-            let line = line.expect("the peer ended at once; see benches/speed/peer/README.md");
+            let line = line.expect("the peer ended at once; install benches/speed/peer/requirements.txt into the Python that SPEED_PEER names");
             if let Some((_, rest)) = line.split_once("running on ") {
                 break rest.split(' ').next().unwrap().to_owned();
             }

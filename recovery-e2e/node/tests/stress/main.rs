@@ -1,7 +1,7 @@
 //! The node under strain: many panes, long histories of trouble, and peers without manners.
 //!
 //! `cargo test` runs a small version of each, in seconds; `STRESS=full` in the environment asks
-//! for the full figures (see "Speed of the node" in the README).
+//! for the full figures (see "Stress tests" in docs/node.md).
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
