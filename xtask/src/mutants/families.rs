@@ -9,9 +9,10 @@ const ROSTER: &[&str] = &["roster"];
 const PANES: &[&str] = &["interactive", "coordinator", "handoff", "projection"];
 
 /// The scenario families of each module; a module that is not listed here gets all scenarios.
-const FAMILIES: [(&str, &[&str]); 12] = [
+const FAMILIES: [(&str, &[&str]); 14] = [
     ("churn.js", PANES),
     ("core.js", PANES),
+    ("cursor.js", PANES),
     ("gate.js", PANES),
     ("handoff.js", PANES),
     ("history.js", PANES),
@@ -22,6 +23,7 @@ const FAMILIES: [(&str, &[&str]); 12] = [
     ("roster.js", ROSTER),
     ("roster_stream.js", ROSTER),
     ("rows.js", PANES),
+    ("status.js", PANES),
     ("stream.js", PANES),
     ("truncation.js", PANES),
 ];

@@ -14,7 +14,7 @@ use crate::browser::tab::Tab;
 use crate::node::control_socket::ControlSocket;
 use crate::node::error::AppError;
 use crate::proxy::{Class, Counters};
-use crate::wait::{DEADLINE, Ended, WaitTimeout};
+use crate::wait::{self, DEADLINE, Ended, WaitTimeout};
 
 /// How long a claim is left alone before it is asked whether anything can still bring it. A healthy
 /// one is met sooner, and costs no further look; no verdict depends on it.
@@ -171,16 +171,11 @@ impl Driven {
     /// # Errors
     /// A claim when the message does not leave the page.
     pub async fn send(&self, message: &str) -> Result<(), AppError> {
-        let sent = || self.tab.proxy().counters().borrow().of(Class::SEND).ok;
-        let before = sent();
+        let taken = |now: &Counters| now.of(Class::SEND).ok;
+        let before = taken(&self.tab.proxy().counters().borrow());
         self.write(message).await?;
-        let mut counters = self.tab.proxy().counters();
-        let taken = async {
-            let ok = |now: &Counters| now.of(Class::SEND).ok > before;
-            let saw = |_| WaitTimeout::need("the message is sent", "no more counters");
-            counters.wait_for(ok).await.map(drop).map_err(saw)
-        };
-        self.claim_that("the message reaches the node and is taken", taken).await
+        let what = "the message reaches the node and is taken";
+        self.claim_counters(what, |now| taken(now) > before).await
     }
 
     /// Writes a message and sends it, and does not wait for anything.
@@ -189,6 +184,24 @@ impl Driven {
     /// When the page does not answer; a claim when it has no composer.
     pub async fn write(&self, message: &str) -> Result<(), AppError> {
         self.act_only("a message", &format!("__e2e.write({})", json!(message))).await
+    }
+
+    /// Waits until more than `before` requests of `class` have reached the proxy.
+    ///
+    /// # Errors
+    /// A claim when the client does not send one.
+    pub async fn claim_request(&self, class: Class, before: u64) -> Result<(), AppError> {
+        let what = format!("the client sends a request of the class {class}");
+        self.claim_counters(&what, |now| now.of(class).arrived > before).await
+    }
+
+    async fn claim_counters(
+        &self,
+        what: &str,
+        holds: impl Fn(&Counters) -> bool,
+    ) -> Result<(), AppError> {
+        let mut counters = self.tab.proxy().counters();
+        self.claim_that(what, wait::until(what, &mut counters, |now| holds(now))).await.map(drop)
     }
 
     /// Hides the page or shows it, as a change of tabs would.

@@ -48,6 +48,7 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     pane.hide().await?;
     let open = retry.is_open();
     retry.release();
+    retry.answered().await?;
     pane.claim(Condition::Not(Flag::Queueing)).await?;
     let saw = format!("open {open}, then {}", retry.saw());
     stage.check(&AFTER_THE_FALL, open && retry.is_ok(), saw)?;

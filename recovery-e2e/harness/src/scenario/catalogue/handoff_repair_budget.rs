@@ -138,7 +138,9 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     stage.phase("downgrade");
     failing.lift();
     stage.proxy.tokenless(Class::HISTORY, 1);
+    let before = stage.arrived(Class::HISTORY);
     pane.click_retry().await?;
+    pane.claim_request(Class::HISTORY, before).await?;
     pane.quiet().await?;
     if !healed(stage, &pane, "downgrade", false).await? {
         return Ok(());
