@@ -12,7 +12,7 @@
   let unread = 0;
   let uncaught = 0;
 
-  // Not those of a picture or a script that does not load, which are of an element.
+  // Not those of an image or a script that does not load, which are of an element.
   window.addEventListener("error", ({ target }) => { if (target === window) uncaught += 1; });
   window.addEventListener("unhandledrejection", () => { uncaught += 1; });
 

@@ -1,7 +1,7 @@
 // Page time: setTimeout, setInterval, Date and performance.now on a clock of the harness.
 //
-// It flows with the wall clock until it is frozen. Then it stands, and only steps move it. Where it
-// stands, or by how much it is behind, survives a navigation; timers die with their document.
+// It flows with the wall clock until it is frozen. Then only steps move it. The time at which it
+// is frozen, or by how much it is behind, survives a navigation; timers die with their document.
 () => {
   const setTimeout = window.setTimeout.bind(window);
   const clearTimeout = window.clearTimeout.bind(window);
@@ -11,12 +11,12 @@
   const storage = storageOfThisOrigin();
   const KEPT = "__pageTime";
 
-  /** `{ at }` while it stands, `{ behind }` while it flows; milliseconds of the epoch. */
+  /** `{ at }` while it is frozen, `{ behind }` while it flows; milliseconds of the epoch. */
   let state = recall() ?? { behind: 0 };
   const wall = () => begin + wallNow();
   const frozen = () => "at" in state;
   const now = () => (frozen() ? state.at : wall() - state.behind);
-  /** Where performance.now counts from: below zero it would tell of a time before its document. */
+  /** Where performance.now counts from: below zero it would be before its document. */
   const origin = now() - wallNow();
   /** Timers that are due some time, by id: `{ id, due, every, run, wall }`. */
   const timers = new Map();

@@ -126,7 +126,7 @@ Exit codes:
 /// Arguments of `list`.
 #[derive(Clone, Debug, Args)]
 pub struct ListArgs {
-    /// Output format: for a person, a program, or the README
+    /// Output format: for a person, a program, or docs/scenarios.md
     #[arg(long, value_enum, default_value_t = list::Format::Text, help_heading = OUTPUT)]
     pub format: list::Format,
 

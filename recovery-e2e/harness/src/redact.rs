@@ -5,7 +5,7 @@ use std::sync::{Arc, RwLock};
 /// The shortest text that is taken for a secret: replacing shorter ones would garble a report.
 const MIN_SECRET_LEN: usize = 8;
 
-/// What stands in the place of a secret.
+/// What replaces a secret.
 const MASK: &str = "[redacted]";
 
 /// The secrets of one run, and their removal from text.

@@ -70,7 +70,7 @@ fn a_defect_whose_text_is_not_found_is_an_error_that_says_so() {
     let result = view(&scratch, "out").cases.remove(0).result;
     assert_eq!(result.outcome, Outcome::Error);
     let reason = result.reason.unwrap();
-    assert!(reason.contains("\"no such text\" stands 0 times in it"), "{reason}");
+    assert!(reason.contains("\"no such text\" occurs 0 times in it"), "{reason}");
 }
 
 #[test]

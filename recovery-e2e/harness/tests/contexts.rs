@@ -6,7 +6,7 @@ mod support;
 
 use recovery_e2e::browser::page::Page;
 use recovery_e2e::record::settings::{Clock, PageSettings};
-use support::stand::Stand;
+use support::test_page::TestPage;
 
 /// Leaves something wherever a page can.
 const LEAVE: &str = "(async () => {
@@ -36,19 +36,21 @@ async fn seen_by(page: &Page) -> Vec<String> {
 #[tokio::test]
 #[ignore = "needs a browser: cargo xtask test"]
 async fn a_context_sees_nothing_of_what_another_keeps_and_takes_everything_along() {
-    let stand = Stand::new(PageSettings::new(Clock::Real, 1)).await;
-    let (first, second) =
-        (stand.browser.new_context().await.unwrap(), stand.browser.new_context().await.unwrap());
-    let page = stand.page_in(&first).await;
+    let test_page = TestPage::new(PageSettings::new(Clock::Real, 1)).await;
+    let (first, second) = (
+        test_page.browser.new_context().await.unwrap(),
+        test_page.browser.new_context().await.unwrap(),
+    );
+    let page = test_page.page_in(&first).await;
     page.run("what is left", LEAVE).await.unwrap();
     assert_eq!(seen_by(&page).await, ["left=cookie", "local", "session", "left", "left"]);
 
-    let other = stand.page_in(&second).await;
+    let other = test_page.page_in(&second).await;
     assert!(seen_by(&other).await.is_empty(), "beside it");
-    stand.browser.end_context(first).await.unwrap();
-    let third = stand.browser.new_context().await.unwrap();
-    assert!(seen_by(&stand.page_in(&third).await).await.is_empty(), "after it");
-    assert!(seen_by(&stand.page).await.is_empty(), "in the browser's own profile");
+    test_page.browser.end_context(first).await.unwrap();
+    let third = test_page.browser.new_context().await.unwrap();
+    assert!(seen_by(&test_page.page_in(&third).await).await.is_empty(), "after it");
+    assert!(seen_by(&test_page.page).await.is_empty(), "in the browser's own profile");
     let ended: Result<bool, _> = page.eval("a page that is gone", "true").await;
     assert!(ended.is_err());
 }

@@ -5,7 +5,7 @@
 mod support;
 
 use recovery_e2e::record::settings::{Clock, PageSettings};
-use support::stand::Stand;
+use support::test_page::TestPage;
 
 fn page_time(seed: u32) -> PageSettings {
     PageSettings::new(Clock::Page, seed)
@@ -14,9 +14,9 @@ fn page_time(seed: u32) -> PageSettings {
 #[tokio::test]
 #[ignore = "needs a browser: cargo xtask test"]
 async fn frozen_time_stands_for_every_clock_and_fires_nothing_until_it_is_stepped() {
-    let stand = Stand::new(page_time(1)).await;
-    stand.page.freeze().await.unwrap();
-    let seen: Vec<f64> = stand
+    let test_page = TestPage::new(page_time(1)).await;
+    test_page.page.freeze().await.unwrap();
+    let seen: Vec<f64> = test_page
         .eval(
             "(async () => {
                 window.fired = [];
@@ -34,7 +34,7 @@ async fn frozen_time_stands_for_every_clock_and_fires_nothing_until_it_is_steppe
         .await;
     assert_eq!(seen, [0.0, 0.0, 0.0, 0.0]);
 
-    let stepped: Vec<serde_json::Value> = stand
+    let stepped: Vec<serde_json::Value> = test_page
         .eval(
             "(async () => {
                 const begin = performance.now();
@@ -55,9 +55,9 @@ async fn frozen_time_stands_for_every_clock_and_fires_nothing_until_it_is_steppe
 #[tokio::test]
 #[ignore = "needs a browser: cargo xtask test"]
 async fn timers_fire_in_the_order_in_which_they_fall_due_also_those_set_on_the_way() {
-    let stand = Stand::new(page_time(1)).await;
-    stand.page.freeze().await.unwrap();
-    let order: Vec<String> = stand
+    let test_page = TestPage::new(page_time(1)).await;
+    test_page.page.freeze().await.unwrap();
+    let order: Vec<String> = test_page
         .eval(
             "(async () => {
                 const order = [];
@@ -79,18 +79,18 @@ async fn timers_fire_in_the_order_in_which_they_fall_due_also_those_set_on_the_w
 #[tokio::test]
 #[ignore = "needs a browser: cargo xtask test"]
 async fn time_that_flows_again_goes_on_from_where_it_stood() {
-    let stand = Stand::new(page_time(1)).await;
-    stand.page.freeze().await.unwrap();
-    let behind: f64 = stand
+    let test_page = TestPage::new(page_time(1)).await;
+    test_page.page.freeze().await.unwrap();
+    let behind: f64 = test_page
         .eval(
             "(async () => {
                 const fired = new Promise((resolve) => setTimeout(resolve, 50));
                 const { setTimeout: wallTimeout } = __pageTime.originals;
                 await new Promise((resolve) => wallTimeout(resolve, 80));
-                const stood = __pageTime.now();
+                const frozenAt = __pageTime.now();
                 __pageTime.flow();
                 await fired;
-                return __pageTime.now() - stood;
+                return __pageTime.now() - frozenAt;
             })()",
         )
         .await;
@@ -100,24 +100,24 @@ async fn time_that_flows_again_goes_on_from_where_it_stood() {
 #[tokio::test]
 #[ignore = "needs a browser: cargo xtask test"]
 async fn where_time_stands_survives_a_navigation_and_its_timers_do_not() {
-    let stand = Stand::new(page_time(1)).await;
-    stand.page.freeze().await.unwrap();
-    let before: f64 = stand
+    let test_page = TestPage::new(page_time(1)).await;
+    test_page.page.freeze().await.unwrap();
+    let before: f64 = test_page
         .eval("(localStorage.fired = 0, setTimeout(() => { localStorage.fired = 1 }, 5), __pageTime.step(__pageTime.now() + 2).then(() => __pageTime.now()))")
         .await;
-    stand.page.goto(&stand.url).await.unwrap();
-    assert_eq!(stand.eval::<f64>("__pageTime.now()").await, before);
-    assert!(stand.eval::<bool>("performance.now() >= 0").await);
-    stand.page.run("a step", "__pageTime.step(__pageTime.now() + 10)").await.unwrap();
-    assert_eq!(stand.eval::<String>("localStorage.fired").await, "0");
+    test_page.page.goto(&test_page.url).await.unwrap();
+    assert_eq!(test_page.eval::<f64>("__pageTime.now()").await, before);
+    assert!(test_page.eval::<bool>("performance.now() >= 0").await);
+    test_page.page.run("a step", "__pageTime.step(__pageTime.now() + 10)").await.unwrap();
+    assert_eq!(test_page.eval::<String>("localStorage.fired").await, "0");
 }
 
 #[tokio::test]
 #[ignore = "needs a browser: cargo xtask test"]
 async fn a_timer_that_throws_is_uncaught_as_in_a_browser_and_the_next_one_fires() {
-    let stand = Stand::new(page_time(1)).await;
-    stand.page.freeze().await.unwrap();
-    let seen: Vec<String> = stand
+    let test_page = TestPage::new(page_time(1)).await;
+    test_page.page.freeze().await.unwrap();
+    let seen: Vec<String> = test_page
         .eval(
             "(async () => {
                 const seen = [];
@@ -137,13 +137,13 @@ async fn a_timer_that_throws_is_uncaught_as_in_a_browser_and_the_next_one_fires(
 #[ignore = "needs a browser: cargo xtask test"]
 async fn a_seed_decides_the_random_numbers_and_wall_time_is_left_alone() {
     const DRAW: &str = "[Math.random(), Math.random(), Math.random()]";
-    let stand = Stand::new(page_time(41)).await;
-    let first: Vec<f64> = stand.eval(DRAW).await;
+    let test_page = TestPage::new(page_time(41)).await;
+    let first: Vec<f64> = test_page.eval(DRAW).await;
     assert!(first.iter().all(|drawn| (0.0..1.0).contains(drawn)), "{first:?}");
-    stand.page.goto(&stand.url).await.unwrap();
-    assert_eq!(stand.eval::<Vec<f64>>(DRAW).await, first);
+    test_page.page.goto(&test_page.url).await.unwrap();
+    assert_eq!(test_page.eval::<Vec<f64>>(DRAW).await, first);
 
-    let real = Stand::new(PageSettings::new(Clock::Real, 42)).await;
+    let real = TestPage::new(PageSettings::new(Clock::Real, 42)).await;
     assert_ne!(real.eval::<Vec<f64>>(DRAW).await, first);
     assert!(real.eval::<bool>("/native code/.test(setTimeout + Date + performance.now)").await);
 }

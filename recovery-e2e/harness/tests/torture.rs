@@ -208,8 +208,9 @@ fn what_a_shared_browser_leaves_is_told_also_when_the_stage_breaks() {
     );
     let node = scratch.program("breaking-node", &script);
     let cases = ["-s", "rewind-window", "--repeat-each", "2", "--jobs", "1"];
-    let stand = ["--isolation", "context", "--browser", browser.as_str(), "--node", node.as_str()];
-    let mut harness = Harness::start(&scratch, &[cases, stand].concat());
+    let programs =
+        ["--isolation", "context", "--browser", browser.as_str(), "--node", node.as_str()];
+    let mut harness = Harness::start(&scratch, &[cases, programs].concat());
     harness.wait_for_line("run leak: a shared browser left behind: process");
     harness.wait_for_line("1 passed, 1 failed");
     assert_eq!(harness.code(), Some(1));

@@ -20,7 +20,7 @@ use crate::wait::{self, WaitTimeout};
 
 /// What every browser of a stage is started with.
 ///
-/// The first three keep a page that nobody looks at as quick as one that somebody does; the others
+/// The first three keep a page in the background as quick as one in the foreground; the others
 /// keep the browser from doing anything of its own, and from asking anything of the machine.
 const FLAGS: [&str; 14] = [
     "--disable-background-timer-throttling",
@@ -39,7 +39,7 @@ const FLAGS: [&str; 14] = [
     "--remote-debugging-port=0",
 ];
 
-/// What precedes the address in the line by which Chromium tells where its DevTools listen.
+/// What precedes the address in the line in which Chromium prints where its DevTools listen.
 const LISTENING: &str = "DevTools listening on ";
 
 /// The most of a message that is quoted, in bytes.
@@ -62,7 +62,7 @@ pub struct BrowserConfig<'a> {
     pub folder: &'a Utf8Path,
     /// Where what it prints goes.
     pub log: &'a Utf8Path,
-    /// Knows what must not stand there.
+    /// Knows what must not be in it.
     pub redactor: &'a Redactor,
     /// It becomes one of these.
     pub children: &'a Children,
@@ -79,7 +79,7 @@ pub enum BrowserError {
         /// What the kernel says.
         source: std::io::Error,
     },
-    /// It ended, or closed its standard error, and had not told where its DevTools listen.
+    /// It ended, or closed its standard error, before it printed where its DevTools listen.
     #[error(
         "{program} is no browser that can be driven: it ended without telling where its DevTools \
          listen, and said {said:?}; name a Chromium with --browser"
@@ -90,7 +90,7 @@ pub enum BrowserError {
         /// The last lines that it printed.
         said: String,
     },
-    /// An edge of the browser that never came.
+    /// A condition of the browser that was not met.
     #[error("the browser: {0}")]
     Wait(#[from] WaitTimeout),
     /// It refused a command, or the connection broke.
@@ -148,10 +148,10 @@ impl Browser {
             .map_err(|source| BrowserError::Start { program: program.to_owned(), source })?;
 
         let log = LogFile::create(log, redactor.clone())?;
-        let told = log.follow(process.take_stderr(), |line| {
+        let printed = log.follow(process.take_stderr(), |line| {
             line.split_once(LISTENING).map(|(_, address)| address.trim().to_owned())
         });
-        let address = wait::within("the address of its DevTools", told, || log.last_lines())
+        let address = wait::within("the address of its DevTools", printed, || log.last_lines())
             .await?
             .map_err(|_| BrowserError::NoDevTools {
                 program: program.to_owned(),

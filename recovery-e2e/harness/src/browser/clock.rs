@@ -25,7 +25,7 @@ impl Page {
         self.run("a frozen clock", "window.__pageTime?.freeze()").await
     }
 
-    /// Lets page time flow on from where it stands.
+    /// Lets page time flow on from where it is.
     ///
     /// # Errors
     /// When the page does not answer.

@@ -132,7 +132,7 @@ impl Page {
         Ok(())
     }
 
-    /// How many exceptions nothing in the page has caught, as far as it or the browser has told:
+    /// How many exceptions nothing in the page has caught, as far as it or the browser has reported:
     /// the page forgets when it is loaded anew, and what the browser says may still be on its way,
     /// or hold what JSON cannot.
     ///

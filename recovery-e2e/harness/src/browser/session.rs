@@ -26,7 +26,7 @@ pub enum Wanted<'a> {
         browser: Option<Box<SharedBrowser>>,
         /// The folder in which a new one gets a folder that outlives the case.
         temp: &'a Utf8Path,
-        /// Where it is told what a browser has left behind at its end.
+        /// Where it is reported what a browser has left behind at its end.
         leaks: &'a Leaks,
     },
 }
@@ -47,7 +47,7 @@ impl Leaks {
 }
 
 /// A browser that serves one case after the other. Dropping it kills all of its processes; only
-/// [`SharedBrowser::end`] tells what they leave behind.
+/// [`SharedBrowser::end`] reports what they leave behind.
 pub struct SharedBrowser {
     browser: Browser,
     children: Children,
@@ -95,7 +95,7 @@ impl SharedBrowser {
         self.browser.new_context().await
     }
 
-    /// Ends it, and tells what it has left behind, if it has; that is cleared.
+    /// Ends it, and reports what it has left behind, which is cleared.
     pub async fn end(self: Box<Self>) {
         let SharedBrowser { browser, children, folder, path, leaks } = *self;
         let (of_browser, in_folder) = (children.clone(), path.clone());
@@ -106,7 +106,7 @@ impl SharedBrowser {
         let _ = folder.close();
         let ledger = tokio::task::spawn_blocking(move || held.close(&children, &path));
         let left = ledger.await.map(|ledger| ledger.left.describe());
-        let left = left.unwrap_or_else(|error| Some(format!("nobody knows what: {error}")));
+        let left = left.unwrap_or_else(|error| Some(format!("unknown: {error}")));
         leaks.lock().extend(left.map(|left| format!("a shared browser left behind: {left}")));
     }
 }

@@ -1,4 +1,4 @@
-//! The node's control socket: what only the node itself can tell.
+//! The node's control socket: what only the node itself knows.
 
 use std::collections::HashMap;
 
@@ -82,7 +82,7 @@ impl ControlSocket {
         self.emit("an idle edge", &order).await
     }
 
-    /// Has the node tell the panes of a workstream that they have lost touch with its rows.
+    /// Has the node report to the panes of a workstream that they have lost touch with its rows.
     ///
     /// # Errors
     /// When the socket does not answer.
@@ -167,7 +167,7 @@ impl ControlSocket {
         Ok(())
     }
 
-    /// The counters as they stand. Whatever the node has answered before is in them.
+    /// The counters now. Whatever the node has answered before is in them.
     ///
     /// # Errors
     /// When the socket does not answer.

@@ -15,7 +15,7 @@ use crate::os::process::Process;
 use crate::redact::Redactor;
 use crate::wait::{self, WaitTimeout};
 
-/// The time between the numbers that a node tells the global lane by itself: longer than any
+/// The time between the numbers that a node publishes on the global lane by itself: longer than any
 /// scenario, since each would give a dashboard a cursor at a moment of no scenario's choice.
 const AGGREGATE: &str = "--aggregate=1h";
 
@@ -33,7 +33,7 @@ pub enum NodeError {
         /// What the kernel says.
         source: std::io::Error,
     },
-    /// It ended, or closed its standard output, and had not told its address.
+    /// It ended, or closed its standard output, before it printed its address.
     #[error("{program} is no node: it ended without telling its address, and said {said:?}")]
     NoAddress {
         /// The program.
@@ -41,7 +41,7 @@ pub enum NodeError {
         /// The last lines that it printed.
         said: String,
     },
-    /// An edge of the node that never came.
+    /// A condition of the node that was not met.
     #[error("the node: {0}")]
     Wait(#[from] WaitTimeout),
     /// Its log could not be written.
@@ -64,7 +64,7 @@ pub struct NodeConfig {
     pub folder: Utf8PathBuf,
     /// The origin by which the browser knows it.
     pub public_origin: String,
-    /// The range of the retry that it tells event sources, in milliseconds; none for its own.
+    /// The range of the retry that it sends to event sources, in milliseconds; none for its own.
     pub retry_ms: Option<&'static str>,
     /// Where its log goes, one start after the other.
     pub log: LogFile,
@@ -151,15 +151,16 @@ impl Node {
     }
 }
 
-/// What a node tells when it listens; none when it tells something else, or nothing.
+/// What a node prints when it listens; none when it prints something else, or nothing.
 async fn hear(
     process: &mut Process,
     config: &NodeConfig,
 ) -> Result<Option<(SocketAddr, LoginUrl)>, WaitTimeout> {
     let Some(output) = process.take_stdout() else { return Ok(None) };
     let (mut output, mut line) = (BufReader::new(output), String::new());
-    let told = wait::within("its address", output.read_line(&mut line), || config.log.last_lines());
-    let listening = told.await?.ok().and_then(|_| serde_json::from_str(&line).ok());
+    let line_read =
+        wait::within("its address", output.read_line(&mut line), || config.log.last_lines());
+    let listening = line_read.await?.ok().and_then(|_| serde_json::from_str(&line).ok());
     let Some(Listening { address, login_url }) = listening else { return Ok(None) };
     let login = LoginUrl::new(login_url, &config.redactor);
     // Only now: before this the log would have kept the token.

@@ -13,12 +13,12 @@ pub struct ToolGate {
     port: u16,
 }
 
-/// Commands that stand in a gate at the same time. Dropped, they go on.
+/// Commands that a gate holds at the same time. Dropped, they go on.
 #[derive(Debug)]
-#[must_use = "what stands in a gate goes on as soon as this is dropped"]
+#[must_use = "commands in a gate go on as soon as this is dropped"]
 pub struct InGate(Vec<TcpStream>);
 
-/// No gate, or nobody who came to it.
+/// No gate, or no command that reached it.
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
     /// No port on the loopback interface, or none of its connections.
@@ -45,7 +45,7 @@ impl ToolGate {
         format!("exec 3<>/dev/tcp/127.0.0.1/{} && {{ read -r -u 3 || :; }}", self.port)
     }
 
-    /// Waits until `n` commands stand in it at the same time.
+    /// Waits until it holds `n` commands at the same time.
     ///
     /// # Errors
     /// When they do not come.

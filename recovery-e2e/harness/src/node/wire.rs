@@ -33,7 +33,7 @@ pub enum WireError {
         /// What came instead.
         source: reqwest::Error,
     },
-    /// An edge that never came.
+    /// A condition that was not met.
     #[error("the node: {0}")]
     Wait(#[from] WaitTimeout),
     /// Its event stream ended before an awaited event.
@@ -51,7 +51,7 @@ pub enum WireError {
 pub struct WsId(String);
 
 impl WsId {
-    /// As it stands in URLs.
+    /// As in URLs.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -106,7 +106,7 @@ impl Wire {
         self.post::<Value>("a send", &path, &json!({"message": message})).await.map(drop)
     }
 
-    /// The rows of a workstream that a person has written, as its history tells them.
+    /// The rows of a workstream that a person has written, as its history has them.
     ///
     /// # Errors
     /// When the node gives no history.

@@ -21,7 +21,7 @@ impl Proxy {
     }
 
     /// Answers every arrival of `class` with 500 until it is lifted; one of them redeems it.
-    #[must_use = "a fault that nobody can lift stands until the proxy ends"]
+    #[must_use = "a fault that cannot be lifted acts until the proxy ends"]
     pub fn fail_until(&self, class: Class) -> Standing {
         let status = StatusCode::INTERNAL_SERVER_ERROR;
         let name = format!("fail {class} with {} until lifted", status.as_u16());
@@ -45,13 +45,13 @@ impl Proxy {
     pub fn sever(&self, class: Class) -> Receipt {
         let receipt = Receipt::new(format!("sever {class}"), 1);
         self.shared.request_log.keep(receipt.clone());
-        // Without an open stream nobody listens, and the receipt stays as it is.
+        // Without an open stream there is no listener, and the receipt stays as it is.
         let _ = self.shared.severed.send((class, receipt.clone()));
         receipt
     }
 
     /// Keeps `n` arrivals of `class` from the upstream, until they are released.
-    #[must_use = "a hold that nobody can release holds until the proxy ends"]
+    #[must_use = "a hold that cannot be released holds until the proxy ends"]
     pub fn hold(&self, class: Class, n: u32) -> Hold {
         let receipt = Receipt::new(format!("hold {class} x{n}"), n);
         let (hold, gate) = Hold::new(receipt.clone(), n);
@@ -63,15 +63,15 @@ impl Proxy {
     /// Has new connections wait, with what they ask for, as while a server's successor takes over
     /// its port. Redeemed by the first request that waits. Fences and the proxy's own pages wait
     /// too.
-    #[must_use = "what stands before the door is to be let in"]
+    #[must_use = "parked connections must be accepted"]
     pub fn park(&self) -> Parked {
         let receipt = Receipt::new("park connections".to_owned(), 1);
         self.shared.request_log.keep(receipt.clone());
         self.shared.door.park(receipt)
     }
 
-    /// Resets new connections before a byte, as a browser cannot tell from a port on which nobody
-    /// listens: it tries again and again, so nothing of it is counted. Redeemed by the first.
+    /// Resets new connections before a byte, which to a browser looks like a port without a
+    /// listener: it tries again and again, so nothing of it is counted. Redeemed by the first.
     pub fn refuse(&self) -> Receipt {
         let receipt = Receipt::new("refuse connections".to_owned(), 1);
         self.shared.request_log.keep(receipt.clone());

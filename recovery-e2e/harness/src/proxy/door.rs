@@ -15,7 +15,7 @@ pub(super) struct Door(watch::Sender<State>);
 #[derive(Clone, Debug)]
 enum State {
     Open,
-    /// Connections stand before it, with the requests that they have sent.
+    /// Connections wait, with the requests that they have sent.
     Parked {
         receipt: Receipt,
         standing: watch::Sender<u32>,
@@ -27,7 +27,7 @@ enum State {
 /// A scenario's end of a parked door.
 ///
 /// Dropped without [`Proxy::accept`](super::Proxy::accept) it stays: a forgotten one must show as
-/// an edge that never comes.
+/// a condition that is never met.
 #[derive(Debug)]
 pub struct Parked {
     receipt: Receipt,
@@ -35,18 +35,20 @@ pub struct Parked {
 }
 
 impl Parked {
-    /// The proof that a request stood before the door.
+    /// The proof that a request was parked.
     pub fn receipt(&self) -> &Receipt {
         &self.receipt
     }
 
-    /// Waits until `n` requests stand before the door. None of them is counted or recorded yet.
+    /// Waits until `n` requests are parked. None of them is counted or recorded yet.
     ///
     /// # Errors
     /// [`WaitTimeout`] when they do not come.
     pub async fn arrived(&self, n: u32) -> Result<(), WaitTimeout> {
-        let edge = format!("{n} parked connections with a request");
-        wait::until(&edge, &mut self.standing.clone(), |standing| *standing >= n).await.map(drop)
+        let condition = format!("{n} parked connections with a request");
+        wait::until(&condition, &mut self.standing.clone(), |standing| *standing >= n)
+            .await
+            .map(drop)
     }
 }
 
@@ -69,7 +71,7 @@ impl Door {
         self.0.send_replace(State::Open);
     }
 
-    /// Waits as long as the door is parked, and tells whether the connection may be served.
+    /// Waits as long as the door is parked, and returns whether the connection may be served.
     pub(super) async fn admits(&self, socket: &Socket) -> bool {
         let mut state = self.0.subscribe();
         loop {
@@ -82,14 +84,14 @@ impl Door {
                     return false;
                 }
                 State::Parked { receipt, standing } => {
-                    let stands = async {
+                    let parks = async {
                         socket.sent_something().await;
                         receipt.fire();
                         standing.send_modify(|standing| *standing += 1);
                         pending().await
                     };
                     tokio::select! {
-                        () = stands => {}
+                        () = parks => {}
                         // The door is there as long as the proxy is.
                         _ = state.changed() => {}
                     }

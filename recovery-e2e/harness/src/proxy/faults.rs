@@ -30,7 +30,7 @@ pub(super) struct Fault {
 
 /// A fault that serves every arrival of its class until it is lifted.
 ///
-/// Dropped without that it goes on: a forgotten lift must show as an edge that never comes.
+/// Dropped without that it goes on: a forgotten lift must show as a condition that is never met.
 #[derive(Debug)]
 pub struct Standing {
     receipt: Receipt,

@@ -10,27 +10,27 @@ use crate::wait::{self, WaitTimeout};
 /// A scenario's end of a hold.
 ///
 /// Dropped without a release it holds on until the proxy ends: a forgotten release must show as
-/// an edge that never comes, not as a hold that did nothing.
+/// a condition that is never met, not as a hold that did nothing.
 #[derive(Debug)]
 pub struct Hold {
     receipt: Receipt,
     due: u32,
     open: watch::Sender<bool>,
-    stood: watch::Receiver<Vec<u64>>,
+    kept: watch::Receiver<Vec<u64>>,
 }
 
 /// The requests' end of a hold.
 #[derive(Clone, Debug)]
 pub(super) struct Gate {
     open: watch::Receiver<bool>,
-    stood: watch::Sender<Vec<u64>>,
+    kept: watch::Sender<Vec<u64>>,
 }
 
 impl Hold {
     pub(super) fn new(receipt: Receipt, due: u32) -> (Hold, Gate) {
         let (open, opened) = watch::channel(false);
-        let (stand, stood) = watch::channel(Vec::new());
-        (Hold { receipt, due, open, stood }, Gate { open: opened, stood: stand })
+        let (keep, kept) = watch::channel(Vec::new());
+        (Hold { receipt, due, open, kept }, Gate { open: opened, kept: keep })
     }
 
     /// The proof that it held what it was armed for.
@@ -38,27 +38,27 @@ impl Hold {
         &self.receipt
     }
 
-    /// Waits until as many requests as it was armed for stand in it, or have stood, their bodies
+    /// Waits until it has kept as many requests as it was armed for, their bodies
     /// read; returns their [`seq`](super::Record::seq).
     ///
     /// # Errors
     /// [`WaitTimeout`] when they do not come.
     pub async fn arrived(&self) -> Result<Vec<u64>, WaitTimeout> {
-        let edge = format!("arrival in \"{}\"", self.receipt.name());
-        let all = |stood: &Vec<u64>| stood.len() >= self.due as usize;
-        wait::until(&edge, &mut self.stood.clone(), all).await
+        let condition = format!("arrival in \"{}\"", self.receipt.name());
+        let all = |kept: &Vec<u64>| kept.len() >= self.due as usize;
+        wait::until(&condition, &mut self.kept.clone(), all).await
     }
 
-    /// Lets go all that stands in it; what takes its turn later passes without standing.
+    /// Lets go all that it keeps; what takes its turn later passes at once.
     pub fn release(&self) {
         self.open.send_replace(true);
     }
 }
 
 impl Gate {
-    /// Stands in the hold until it is released.
+    /// Waits in the hold until it is released.
     pub(super) async fn pass(mut self, seq: u64) {
-        self.stood.send_modify(|stood| stood.push(seq));
+        self.kept.send_modify(|kept| kept.push(seq));
         if self.open.wait_for(|open| *open).await.is_err() {
             pending().await
         }
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_hold_has_arrived_when_all_that_it_was_armed_for_stand_in_it() {
+    async fn a_hold_has_arrived_when_all_that_it_was_armed_for_is_kept() {
         let (hold, gate) = hold(2);
         let mut first = Box::pin(gate.clone().pass(7));
         assert!(first.as_mut().now_or_never().is_none());

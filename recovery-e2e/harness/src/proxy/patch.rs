@@ -1,9 +1,9 @@
 //! A defect put into the served text of one asset: how a negative control gets into the client.
 
-/// One exact text of an asset, and what stands in its place.
+/// One exact text of an asset, and what replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// Must stand in the asset exactly once.
+    /// Must be in the asset exactly once.
     pub find: String,
     /// What is served instead.
     pub replace: String,
@@ -23,7 +23,7 @@ pub struct Patch {
 pub(super) enum Misfit {
     #[error("it has no edits, so it would change nothing; name what the control changes")]
     NoEdits,
-    #[error("{find:?} stands {found} times in it, not once; bring the control up to date")]
+    #[error("{find:?} occurs {found} times in it, not once; update the control")]
     NotOnce { find: String, found: usize },
     #[error("{first:?} and {second:?} overlap in it; make them one edit")]
     Overlap { first: String, second: String },
@@ -78,7 +78,7 @@ impl Patch {
     }
 }
 
-/// Where `find` stands in `text`, if that is one place; occurrences that overlap count each.
+/// Where `find` is in `text`, if that is one place; occurrences that overlap count each.
 fn only_place(text: &str, find: &str) -> Result<usize, Misfit> {
     let places: Vec<usize> =
         text.char_indices().map(|(at, _)| at).filter(|at| text[*at..].starts_with(find)).collect();

@@ -7,7 +7,7 @@ use crate::record::class::Class;
 /// One row of the table that says which request has which class.
 #[derive(Clone, Debug)]
 pub struct Route {
-    /// The methods that count; none stands for every method.
+    /// The methods that count; none means every method.
     pub methods: &'static [&'static str],
     /// The path without its query. `{name}` matches one segment that is not empty, and `{*name}`
     /// at the end matches one or more segments.

@@ -107,7 +107,7 @@ pub(super) struct Shared {
     upstream: Mutex<Option<Upstream>>,
     pages: HashMap<String, Page>,
     accept_failed: Mutex<Option<io::Error>>,
-    /// Tells open event streams that those of a class are severed.
+    /// Announces to open event streams that those of a class are severed.
     pub(super) severed: broadcast::Sender<(Class, Receipt)>,
     tasks: TaskTracker,
     ending: CancellationToken,

@@ -72,7 +72,7 @@ impl Sockets {
         let socket = poll_fn(|cx| {
             let mut accepted = self.lock();
             let (stream, _) = ready!(self.listener.poll_accept(cx))?;
-            // Fails on a dead connection only, and reading it tells that as well.
+            // Fails on a dead connection only, and reading it fails then too.
             let _ = stream.set_nodelay(true);
             let inner = Inner { stream, started: false, counted: false };
             let progress = self.progress.clone();
@@ -92,7 +92,7 @@ impl Sockets {
     pub(super) async fn caught_up(&self) {
         let mut progress = self.progress.subscribe();
         while self.behind() {
-            // The sender lives in `self`: there is always somebody to tell.
+            // The sender lives in `self`: there is always a receiver.
             let _ = progress.changed().await;
         }
     }
@@ -122,7 +122,7 @@ impl Socket {
         self.progress.send_replace(());
     }
 
-    /// Waits until a byte has come that nobody has read. Of one that the browser has given up, none
+    /// Waits until a byte has come that was not read. Of one that the browser has given up, none
     /// ever does.
     pub(super) async fn sent_something(&self) {
         let mut byte = [0];
@@ -132,7 +132,7 @@ impl Socket {
         }
     }
 
-    /// Has its end look to the browser like that of a port on which nobody listens.
+    /// Has its end look to the browser like that of a port without a listener.
     pub(super) fn reset_on_close(&self) {
         // Fails on a dead connection only, which has its end.
         let _ = self.lock().stream.set_zero_linger();

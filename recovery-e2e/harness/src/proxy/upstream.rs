@@ -53,7 +53,7 @@ pub(super) async fn send(
     let (mut sender, connection) =
         http1::handshake::<_, Full<Bytes>>(TokioIo::new(stream)).await.map_err(broke)?;
     let driver = AbortOnDropHandle::new(tokio::spawn(async move {
-        // What breaks it is also told to the one who waits for the answer or its body.
+        // What breaks it is also returned to the one who waits for the answer or its body.
         let _ = connection.await;
     }));
     entry.happen(Event::Forwarded { upstream: start });

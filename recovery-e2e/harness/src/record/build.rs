@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How many digits of a digest or a commit are shown to a person: enough to tell any two apart.
+/// How many digits of a digest or a commit are shown to a person: enough to distinguish any two.
 const SHOWN_DIGITS: usize = 16;
 
 /// The sources that a harness was built from.

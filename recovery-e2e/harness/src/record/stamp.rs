@@ -26,7 +26,7 @@ pub struct Stamp {
 struct Field {
     /// In small letters, words with dashes between them; empty for a number without a name.
     name: String,
-    /// Whether a dash stands between name and number.
+    /// Whether a dash is between name and number.
     apart: bool,
     value: u64,
 }

@@ -16,7 +16,7 @@ pub enum Outcome {
     Flaky,
     /// The application did not recover. Of a control: something else than predicted was seen.
     Failed,
-    /// The ground that a verdict stands on did not hold, so nothing was proven.
+    /// Something that the proof rests on did not hold, so nothing was proven.
     Inconclusive,
     /// The stage broke.
     Error,

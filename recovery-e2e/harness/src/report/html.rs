@@ -1,7 +1,7 @@
 //! `report.html`: a run as one page for a person, which needs no network and no server.
 //!
 //! Reading is apart from rendering: [`Traces`] are all that the page takes from files, and they are
-//! read in the order in which the page tells the cases, the bad ones first, as far as there is room.
+//! read in the order in which the page has the cases, the bad ones first, as far as there is room.
 
 mod case;
 mod command;
@@ -107,7 +107,7 @@ fn add_badge(markup: &mut Markup, outcome: Outcome) {
     });
 }
 
-/// Adds a name and what it stands for.
+/// Adds a name and its value.
 fn add_fact(list: &mut Markup, name: &str, value: impl FnOnce(&mut Markup)) {
     list.element("div", &[], |fact| {
         fact.leaf("dt", &[], name);

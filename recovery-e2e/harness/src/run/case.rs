@@ -58,13 +58,13 @@ pub struct Common {
     /// How a person watches.
     pub watching: Watching,
     /// Holds the stage of a bad case for a person, and prints where it is.
-    pub pause: Option<(Pause, Tell)>,
+    pub pause: Option<(Pause, Print)>,
     /// Knows the secrets of all stages.
     pub redactor: Redactor,
 }
 
 /// Prints for the person who watches.
-pub type Tell = Box<dyn Fn(&str) + Send + Sync>;
+pub type Print = Box<dyn Fn(&str) + Send + Sync>;
 
 /// Runs one attempt at a case, counted from 1. Whatever goes wrong in it is its outcome, also a panic.
 ///

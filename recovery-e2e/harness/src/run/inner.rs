@@ -140,7 +140,7 @@ async fn work(
     };
     let live = Arc::new(Live::new(settings.jobs));
     let (lines, paused) = (live.clone(), live.clone());
-    let print: case::Tell = Box::new(move |text| paused.print(text));
+    let print: case::Print = Box::new(move |text| paused.print(text));
     let pool = Pool {
         common: Common {
             browser,

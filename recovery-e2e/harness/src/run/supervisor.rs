@@ -103,7 +103,7 @@ async fn forward_enter(lifeline: &mut Option<ChildStdin>, pauses: bool) -> Infal
             while lines.next().is_some_and(|line| line.is_ok() && pressed.send(()).is_ok()) {}
         });
         while presses.recv().await.is_some() {
-            // Nobody reads it any more when the inner process is about to end.
+            // It has no reader any more when the inner process is about to end.
             let _ = lifeline.write_all(b"\n").await;
         }
     }

@@ -1,6 +1,6 @@
 //! What a scenario declares: the numbers of its stamp, and what it rests on.
 
-use super::{Scenario, Told};
+use super::{Scenario, StageFuture};
 use crate::node::client::{Condition, Quantity};
 use crate::proxy::Class;
 use crate::record::stamp::Stamp;
@@ -45,7 +45,7 @@ pub enum Read {
     /// Whether a condition holds in the page.
     Holds(Condition<'static>),
     /// By a function of the scenario.
-    By(for<'a> fn(&'a Stage) -> Told<'a, u64>),
+    By(for<'a> fn(&'a Stage) -> StageFuture<'a, u64>),
     /// By the story, in the middle of it; this, where the story does not come so far.
     InStory(u64),
 }

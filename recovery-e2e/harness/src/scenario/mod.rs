@@ -24,11 +24,11 @@ use crate::record::stamp::Stamp;
 use stage::{Stage, StageError};
 
 /// The future of a story, or of a reading.
-pub type Told<'a, T> = Pin<Box<dyn Future<Output = Result<T, StageError>> + Send + 'a>>;
+pub type StageFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StageError>> + Send + 'a>>;
 
 /// The story of a scenario: it drives the stage. What it sees becomes the stamp by the scenario's
 /// [`Field`]s.
-pub type Story = for<'a> fn(&'a mut Stage) -> Told<'a, ()>;
+pub type Story = for<'a> fn(&'a mut Stage) -> StageFuture<'a, ()>;
 
 /// One scenario of the catalogue.
 #[derive(Clone, Copy)]

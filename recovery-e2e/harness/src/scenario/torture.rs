@@ -59,7 +59,7 @@ async fn panics() -> Result<(), StageError> {
 async fn odd_texts(stage: &mut Stage) -> Result<(), StageError> {
     let page = stage.open("/").await?;
     let text = serde_json::Value::from(odd_text());
-    // Half a character is what the browser cannot tell in text.
+    // Half a character is what the browser cannot send as text.
     let half =
         "void (async () => { console.log('a half \\ud800'); throw new Error('\\udfff'); })()";
     page.run("half characters", half).await?;
@@ -77,10 +77,10 @@ async fn flood(stage: &mut Stage) -> Result<(), StageError> {
     Ok(())
 }
 
-/// Kills a part of the stage; the stage tells that it died, and the story does not go on.
+/// Kills a part of the stage; the stage reports that it died, and the story does not go on.
 async fn kill(part: Option<u32>) -> Result<(), StageError> {
     if let Some(pid) = part.and_then(|pid| Pid::from_raw(pid.cast_signed())) {
-        // That it has ended already is told as well.
+        // That it has ended already is reported too.
         let _ = kill_process(pid, Signal::KILL);
     }
     pending().await
@@ -90,7 +90,7 @@ async fn kill(part: Option<u32>) -> Result<(), StageError> {
 async fn freeze(stage: &mut Stage) -> Result<(), StageError> {
     let page = stage.open("/").await?;
     if let Some(pid) = stage.browser_pid().and_then(|pid| Pid::from_raw(pid.cast_signed())) {
-        // That it has ended already is told as well.
+        // That it has ended already is reported too.
         let _ = kill_process_group(pid, Signal::STOP);
     }
     page.eval::<bool>("an answer", "true").await?;

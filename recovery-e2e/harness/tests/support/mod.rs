@@ -1,7 +1,7 @@
 //! Running the built command in a folder of the test's own.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-pub mod stand;
+pub mod test_page;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 
-/// How long an edge may take; generous, as machines are shared.
+/// How long a condition may take; generous, as machines are shared.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A folder for temporary files and one for results, removed at the end of the test.

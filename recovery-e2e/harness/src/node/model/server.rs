@@ -30,7 +30,7 @@ pub enum ModelError {
     /// No port on the loopback interface.
     #[error("cannot listen on 127.0.0.1: {0}; check that the loopback interface is up")]
     Listen(#[source] std::io::Error),
-    /// The name would not stand for itself in a URL.
+    /// The name would need escaping in a URL.
     #[error("a script cannot be named {0:?}; use letters, digits, '-' and '_'")]
     Name(String),
     /// Two workstreams would take each other's replies.
@@ -111,7 +111,7 @@ async fn accept(listener: TcpListener, scripts: Arc<Scripts>, ending: Cancellati
 }
 
 async fn serve(stream: TcpStream, scripts: Arc<Scripts>) {
-    // Fails on a dead connection only, and reading it tells that as well.
+    // Fails on a dead connection only, and reading it fails then too.
     let _ = stream.set_nodelay(true);
     let service = service_fn(|request| {
         let scripts = Arc::clone(&scripts);
@@ -121,7 +121,7 @@ async fn serve(stream: TcpStream, scripts: Arc<Scripts>) {
     // again by itself, and take the next reply.
     let server =
         http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service);
-    // A broken connection is the caller's to tell: by a script's cut, or by leaving itself.
+    // A broken connection is the caller's: it has left.
     let _ = server.await;
 }
 

@@ -27,15 +27,15 @@ const EVENTS: &str = "GET /v1/api/workstreams/w1/events";
 const ASSET: &str = "GET /static/gate.js";
 
 /// A proxy, the upstream behind it, and the folder of its files.
-struct Stand {
+struct Rig {
     proxy: Proxy,
     upstream: TcpListener,
     redactor: Redactor,
     folder: tempfile::TempDir,
 }
 
-impl Stand {
-    async fn new() -> Stand {
+impl Rig {
+    async fn new() -> Rig {
         let folder = tempfile::tempdir().unwrap();
         let redactor = Redactor::default();
         let upstream = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -53,7 +53,7 @@ impl Stand {
         })
         .await
         .unwrap();
-        Stand { proxy, upstream, redactor, folder }
+        Rig { proxy, upstream, redactor, folder }
     }
 
     fn address(&self) -> SocketAddr {
@@ -92,8 +92,8 @@ impl Stand {
         head
     }
 
-    async fn until(&self, edge: &str, holds: impl Fn(&Counters) -> bool) -> Counters {
-        until(edge, &mut self.proxy.counters(), holds).await.unwrap()
+    async fn until(&self, condition: &str, holds: impl Fn(&Counters) -> bool) -> Counters {
+        until(condition, &mut self.proxy.counters(), holds).await.unwrap()
     }
 
     /// The events that are written so far, and the text of their file.

@@ -11,10 +11,10 @@ use crate::record::verdict::{Evidence, ReceiptReport};
 use crate::report::headline::{self, seconds};
 use crate::report::{Summary, text};
 
-/// The most that is told of a reason, in bytes; the whole is in the verdict file.
+/// The most that is shown of a reason, in bytes; the whole is in the verdict file.
 const MAX_REASON: usize = 8 << 10;
 
-/// The most that is told of an observation, in bytes.
+/// The most that is shown of an observation, in bytes.
 const MAX_CELL: usize = 1 << 10;
 
 /// The most rows, pictures, files or attempts of a case.
@@ -38,7 +38,7 @@ pub fn add(
     let attributes: Vec<_> = attributes.into_iter().chain(opened).collect();
     main.element("details", &attributes, |element| {
         element.element("summary", &[], |summary| add_headline(summary, case, result));
-        // The name stands within: a browser that is led to it opens what is around it.
+        // The anchor is inside: a browser that is led to it opens what is around it.
         element.element("div", &[("class", "body"), ("id", &link::anchor(&case.id))], |body| {
             match details {
                 Some(details) => body.append(details),
@@ -75,7 +75,7 @@ fn add_headline(summary: &mut Markup, case: &Case, result: &CaseResult) {
     }
 }
 
-/// Adds what stands below the headline: the last attempt, and those before.
+/// Adds what is below the headline: the last attempt, and those before.
 pub fn add_details(
     details: &mut Markup,
     summary: &Summary,
@@ -228,7 +228,7 @@ fn gallery(body: &mut Markup, place: &Utf8Path, pictures: Vec<&Utf8PathBuf>) {
     more(body, pictures.len());
 }
 
-/// The number and the name of a picture: of `3-first-paint.png`, 3 and `3 first paint`.
+/// The number and the name of a screenshot: of `3-first-paint.png`, 3 and `3 first paint`.
 fn shown(path: &Utf8Path) -> (u32, String) {
     let stem = text::line(path.file_stem().unwrap_or_default());
     let number = stem.split('-').next().and_then(|number| number.parse().ok());

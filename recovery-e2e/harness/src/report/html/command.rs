@@ -8,8 +8,8 @@ use crate::record::settings::Clock;
 use crate::record::settings::Isolation;
 use crate::report::Summary;
 
-/// In place of a command that cannot be told in a line.
-const UNTOLD: &str = "(its arguments cannot be told in a line; the journal has them)";
+/// In place of a command that does not fit in a line.
+const NO_COMMAND: &str = "(its arguments do not fit in a line; the journal has them)";
 
 /// What is typed in a checkout.
 const PROGRAM: [&str; 3] = ["cargo", "xtask", "e2e"];
@@ -30,7 +30,7 @@ pub fn of_run(run: &RunInfo) -> String {
 
 /// An attempt at a case again, with the same choices.
 ///
-/// A verdict tells all that it needs. Where there is none, the scenario is named.
+/// A verdict has all that it needs. Where there is none, the scenario is named.
 pub fn of_attempt(summary: &Summary, case: &Case, result: &CaseResult) -> String {
     let has_verdict = result.artifacts.iter().any(|path| path.file_name() == Some(VERDICT_FILE));
     if has_verdict {
@@ -75,13 +75,13 @@ fn option<'a>(run: &'a RunInfo, name: &str) -> Option<&'a str> {
     }
 }
 
-/// The words as a shell takes them apart again. A command that would not stand whole, or not as it
-/// was given, is none: a person may paste what stands here.
+/// The words as a shell takes them apart again. A command that would not be whole, or not as it
+/// was given, is left out: a person may paste what is here.
 fn line<'a>(words: impl Iterator<Item = &'a str>) -> String {
     let words: Vec<_> = PROGRAM.into_iter().chain(words).collect();
     let line = words.iter().copied().map(quoted).collect::<Vec<_>>().join(" ");
     let is_whole = words.iter().all(|word| text::line(word) == *word) && text::line(&line) == line;
-    if is_whole { line } else { UNTOLD.to_owned() }
+    if is_whole { line } else { NO_COMMAND.to_owned() }
 }
 
 /// `word` as a shell takes it for one word and nothing else.
@@ -117,9 +117,9 @@ mod tests {
             (&["--seed", "7", "--browser=/b"], "cargo xtask e2e --seed 7 --browser=/b"),
             (&["repeat", "out/restart"], "cargo xtask e2e repeat out/restart"),
             // What is cleaned or cut behind the quotes could end them.
-            (&["-s", "a\u{1b}", "0", "; touch x #"], UNTOLD),
-            (&["-s", "a\nb"], UNTOLD),
-            (&["-s", &"x'".repeat(600)], UNTOLD),
+            (&["-s", "a\u{1b}", "0", "; touch x #"], NO_COMMAND),
+            (&["-s", "a\nb"], NO_COMMAND),
+            (&["-s", &"x'".repeat(600)], NO_COMMAND),
             (&["--seed=7", "--browser", "it's"], r"cargo xtask e2e --seed=7 --browser 'it'\''s'"),
         ] {
             assert_eq!(of_run(&run(args)), expected);

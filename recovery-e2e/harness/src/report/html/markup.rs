@@ -54,7 +54,7 @@ impl Markup {
         self.0.push_str(source);
     }
 
-    /// A piece that stands already.
+    /// A finished piece.
     pub fn append(&mut self, piece: &Markup) {
         self.0.push_str(&piece.0);
     }

@@ -1,4 +1,4 @@
-//! The top of the page: how the run went, and what it stood on.
+//! The top of the page: how the run went, and with what it was set up.
 
 use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
@@ -12,7 +12,7 @@ use crate::record::build::short;
 use crate::record::journal::{Part, RunFinished, RunInfo, Stop};
 use crate::record::verdict::Outcome;
 
-/// The most shards and troubles that are told.
+/// The most shards and errors that are shown.
 const MAX_ROWS: usize = 100;
 
 /// The page's title.
@@ -75,7 +75,7 @@ fn how_it_ended(summary: &Summary) -> String {
             let took = seconds(*took);
             match stopped {
                 None => format!("The run took {took}"),
-                Some(Stop::Signal) => format!("The run was told to stop after {took}"),
+                Some(Stop::Signal) => format!("The run was stopped by a signal after {took}"),
                 Some(Stop::FailFast(bad)) => {
                     format!("The run stopped at {} after {took} (--fail-fast)", text::line(bad))
                 }
@@ -222,8 +222,8 @@ pub fn add_filter(main: &mut Markup, summary: &Summary) {
             for outcome in OUTCOMES {
                 let count = count(&summary.counts, outcome);
                 if count > 0 {
-                    let told = format!("{} {} {count}", sign(outcome), outcome.name());
-                    choice(choices, outcome.name(), &told, false);
+                    let text = format!("{} {} {count}", sign(outcome), outcome.name());
+                    choice(choices, outcome.name(), &text, false);
                 }
             }
         });
@@ -244,13 +244,13 @@ pub fn add_filter(main: &mut Markup, summary: &Summary) {
     });
 }
 
-fn choice(choices: &mut Markup, value: &str, told: &str, is_chosen: bool) {
+fn choice(choices: &mut Markup, value: &str, text: &str, is_chosen: bool) {
     let id = format!("show-{value}");
     choices.element("label", &[("class", &format!("choice {value}"))], |label| {
         let field = [("type", "radio"), ("name", "show"), ("id", &*id), ("value", value)];
         let chosen = [("checked", "")].into_iter().filter(|_| is_chosen);
         label.void("input", &field.into_iter().chain(chosen).collect::<Vec<_>>());
-        label.leaf("span", &[], told);
+        label.leaf("span", &[], text);
     });
 }
 

@@ -13,7 +13,7 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// A page with this title. Its policy lets in pictures that lie beside it, its own style and its
-/// own script, and nothing else, whatever stands in `body`.
+/// own script, and nothing else, whatever is in `body`.
 pub fn page(title: &str, body: impl FnOnce(&mut Markup)) -> String {
     let policy = format!(
         "default-src 'none'; img-src 'self' file: data:; style-src '{}'; script-src '{}'; \
@@ -31,7 +31,7 @@ pub fn page(title: &str, body: impl FnOnce(&mut Markup)) -> String {
             head.void("meta", &view);
             head.void("meta", &[("name", "color-scheme"), ("content", "light dark")]);
             head.leaf("title", &[], title);
-            // Without one, a browser asks the server for a picture.
+            // Without one, a browser asks the server for an icon.
             head.void("link", &[("rel", "icon"), ("href", "data:,")]);
             head.element("style", &[], |style| style.own(STYLE));
         });

@@ -90,27 +90,27 @@ fn page_of(summary: &Summary, out: &Utf8Path) -> String {
 
 /// The page without its style and its script, an element a line.
 fn outline(page: &str) -> String {
-    fn add(node: Node<'_, '_>, depth: usize, told: &mut String) {
+    fn add(node: Node<'_, '_>, depth: usize, lines: &mut String) {
         let own = |text: &str| told_on(depth, text);
         if let Some(text) = node.text().filter(|text| node.is_text() && !text.trim().is_empty()) {
-            told.push_str(&own(&format!("{text:?}")));
+            lines.push_str(&own(&format!("{text:?}")));
         }
         if node.is_element() {
             let attributes = node.attributes().filter(|attribute| attribute.name() != "content");
             let attributes: String =
                 attributes.map(|a| format!(" {}={:?}", a.name(), a.value())).collect();
-            told.push_str(&own(&format!("{}{attributes}", node.tag_name().name())));
+            lines.push_str(&own(&format!("{}{attributes}", node.tag_name().name())));
             if !node.has_tag_name("style") && !node.has_tag_name("script") {
-                node.children().for_each(|child| add(child, depth + 1, told));
+                node.children().for_each(|child| add(child, depth + 1, lines));
             }
         }
     }
     fn told_on(depth: usize, text: &str) -> String {
         format!("{}{text}\n", "  ".repeat(depth))
     }
-    let mut told = String::new();
-    add(xml(page).root_element(), 0, &mut told);
-    told
+    let mut lines = String::new();
+    add(xml(page).root_element(), 0, &mut lines);
+    lines
 }
 
 #[test]
@@ -149,9 +149,9 @@ fn every_planned_case_stands_once_whatever_its_outcome_and_the_worst_come_first(
     let page = bare(&summary(&ends));
     let read = xml(&page);
     let cases = with_class(&read, "case");
-    let told = |name| cases.iter().filter_map(move |case| case.attribute(name)).collect::<Vec<_>>();
-    assert_eq!(told("data-case"), OUTCOMES.map(Outcome::name));
-    assert_eq!(told("data-outcome"), OUTCOMES.map(Outcome::name));
+    let text = |name| cases.iter().filter_map(move |case| case.attribute(name)).collect::<Vec<_>>();
+    assert_eq!(text("data-case"), OUTCOMES.map(Outcome::name));
+    assert_eq!(text("data-outcome"), OUTCOMES.map(Outcome::name));
     let closed: Vec<_> = cases.iter().filter(|case| case.attribute("open").is_none()).collect();
     assert_eq!(closed.len(), 1, "only what is ready is closed");
     for case in cases {
@@ -229,28 +229,28 @@ fn a_trace_that_is_missing_cut_or_unreadable_is_reported_in_its_place() {
     let whole = answered(1.0, 1, &Class::HISTORY);
     let (_dir, out) = out_folder(&run, &format!("{whole}{{\"seq\":2}}\n{{\"se"));
     let (folder, file) = (out.join("scenarios/a"), out.join("scenarios/a/requests.jsonl"));
-    let told = notes(&out);
-    assert!(told.contains("Only the beginning of requests.jsonl was read"), "{told}");
-    assert!(told.contains("In requests.jsonl, lines that cannot be read: 1."), "{told}");
+    let text = notes(&out);
+    assert!(text.contains("Only the beginning of requests.jsonl was read"), "{text}");
+    assert!(text.contains("In requests.jsonl, lines that cannot be read: 1."), "{text}");
 
     fs::write(&file, HEADER).unwrap();
-    let told = notes(&out);
-    assert!(told.contains("There is no request to draw."), "{told}");
+    let text = notes(&out);
+    assert!(text.contains("There is no request to draw."), "{text}");
     let of_version_1 = r#"{"seq":1,"class":"history","method":"GET","path":"/","bytes":1}"#;
     for other in [of_version_1, "", "{\"v\":1}\n", "\u{fffd}\0\n"] {
         fs::write(&file, other).unwrap();
-        let told = notes(&out);
+        let text = notes(&out);
         let why = "no timeline: requests.jsonl, it does not begin as version 2 of this file does.";
-        assert!(told.contains(why), "{told}");
+        assert!(text.contains(why), "{text}");
     }
     fs::remove_file(&file).unwrap();
     std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
-    let told = notes(&out);
-    assert!(told.contains("requests.jsonl, it is not a regular file."), "{told}");
+    let text = notes(&out);
+    assert!(text.contains("requests.jsonl, it is not a regular file."), "{text}");
 
     fs::remove_dir_all(&folder).unwrap();
-    let told = notes(&out);
-    assert!(told.contains("There is no timeline: requests.jsonl, it is not there."), "{told}");
+    let text = notes(&out);
+    assert!(text.contains("There is no timeline: requests.jsonl, it is not there."), "{text}");
     let mut outside = run.clone();
     outside.cases[0].case.dir = "/etc".into();
     let page = page_of(&outside, &out);

@@ -1,4 +1,4 @@
-//! The catalogue: one file a story. A story that is told of both panes is one file with two entries.
+//! The catalogue: one file a story. A story of both panes is one file with two entries.
 
 mod await_window_gate;
 mod coord_heal_midturn;

@@ -54,7 +54,7 @@ impl Stage {
     }
 
     /// After the node has died unasked: kills what it left, and starts it again on the same data
-    /// behind the same origin. It is one of `children` then, who tell of the next time.
+    /// behind the same origin. It is one of `children` then, which report the next death.
     ///
     /// # Errors
     /// When it does not start.

@@ -140,21 +140,21 @@ fn axis(svg: &mut Markup, ticks: &[(f64, f64)], bottom: usize) {
         svg.void("line", &tick);
         let is_first = n == 0;
         let class = if is_first { "tick first" } else { "tick" };
-        let told = if is_first { "0 ms".to_owned() } else { short(*ms) };
-        svg.leaf("text", &[("class", class), ("x", &x), ("y", &y)], &told);
+        let text = if is_first { "0 ms".to_owned() } else { short(*ms) };
+        svg.leaf("text", &[("class", class), ("x", &x), ("y", &y)], &text);
     }
 }
 
 fn legend(page: &mut Markup) {
     page.element("p", &[("class", "legend"), ("aria-hidden", "true")], |p| {
-        for (class, told) in [
+        for (class, text) in [
             ("bar answered", "answered"),
             ("bar failed", "refused or broken"),
             ("bar aborted", "left by the browser"),
             ("bar open", "still open"),
             ("held", "held"),
         ] {
-            key(p, told, |svg| {
+            key(p, text, |svg| {
                 let place = [("class", class), ("y", "1"), ("width", "20"), ("height", "10")];
                 svg.void("rect", &place);
             });
@@ -165,10 +165,10 @@ fn legend(page: &mut Markup) {
     });
 }
 
-fn key(legend: &mut Markup, told: &str, shape: impl FnOnce(&mut Markup)) {
+fn key(legend: &mut Markup, text: &str, shape: impl FnOnce(&mut Markup)) {
     legend.element("span", &[], |span| {
         span.element("svg", &[("width", "20"), ("height", "12")], shape);
-        span.text(told);
+        span.text(text);
     });
 }
 
@@ -178,6 +178,6 @@ fn percent(value: f64) -> String {
 }
 
 fn short(value: f64) -> String {
-    let told = format!("{value:.2}");
-    told.trim_end_matches('0').trim_end_matches('.').to_owned()
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -12,7 +12,7 @@ use recovery_e2e::record::trace::Trace;
 use recovery_e2e::redact::Redactor;
 use serde::de::DeserializeOwned;
 
-pub struct Stand {
+pub struct TestPage {
     pub page: Page,
     pub url: String,
     pub browser: Browser,
@@ -21,8 +21,8 @@ pub struct Stand {
     folder: tempfile::TempDir,
 }
 
-impl Stand {
-    pub async fn new(settings: PageSettings) -> Stand {
+impl TestPage {
+    pub async fn new(settings: PageSettings) -> TestPage {
         let program: Utf8PathBuf = std::env::var("E2E_BROWSER")
             .expect("E2E_BROWSER names a browser; `cargo xtask test` sets it")
             .into();
@@ -56,7 +56,7 @@ impl Stand {
         .unwrap();
         let url = format!("{}/empty", proxy.origin());
         let page = page_of(&browser, None, (settings, path), &url).await;
-        Stand { page, url, browser, settings, _front: proxy, folder }
+        TestPage { page, url, browser, settings, _front: proxy, folder }
     }
 
     /// Another page, at the same address.
