@@ -16,6 +16,10 @@
 //! - `settings`, `serve`, `cli`: flags, start and stop
 //! - `control`: the control socket of `recovery-node-control`
 
+#[cfg(test)]
+#[cfg(feature = "control")]
+mod messages;
+
 pub mod cli;
 #[cfg(feature = "control")]
 pub mod control;

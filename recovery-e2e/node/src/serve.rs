@@ -39,6 +39,9 @@ const DATABASE: &str = "node.sqlite";
 /// Why a node cannot start, or has ended.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
+    /// The threads of the runtime cannot be started.
+    #[error("cannot start the threads of the runtime: {0}; raise the limits on threads and memory")]
+    Threads(io::Error),
     /// The data folder cannot be used.
     #[error(
         "cannot use the data folder {path}: {source}; use a folder that can be written with --data-dir"

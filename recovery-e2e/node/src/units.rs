@@ -23,7 +23,12 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 /// # Errors
 /// A sentence that says how to write it.
 pub fn duration_or_zero(text: &str) -> Result<Duration, String> {
-    if text == "0" { Ok(Duration::ZERO) } else { duration(text) }
+    if text == "0" {
+        return Ok(Duration::ZERO);
+    }
+    duration(text).map_err(|_| {
+        "not a time; write 0, or a number with a unit, such as 500ms, 30s, 10m or 2h".to_owned()
+    })
 }
 
 /// Reads a range of times, `A..B`, A no greater than B; in milliseconds.

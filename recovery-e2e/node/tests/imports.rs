@@ -57,6 +57,13 @@ const ROOMS: &Rooms<'_> = &[
     ),
     ("cli", &["serve", "settings"]),
     ("control", &["cli", "http", "lane", "record", "serve", "settings"]),
+    (
+        "messages",
+        &[
+            "cli", "halt", "http", "model", "registry", "serve", "settings", "store", "tools",
+            "turn",
+        ],
+    ),
 ];
 
 /// The first name of each path of an import: one, or all of a `{group}`.

@@ -11,7 +11,8 @@ use tracing_subscriber::EnvFilter;
 
 use crate::serve::{self, ServeError};
 use crate::settings::{self, LogFormat, Settings};
-use config::ConfigError;
+
+pub(crate) use config::ConfigError;
 
 /// A small streaming agent node.
 #[derive(Parser)]
@@ -95,10 +96,7 @@ pub(crate) fn run(
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!(
-                "recovery-node: cannot start the threads of the runtime: {error}; \
-                 raise the limits on threads and memory"
-            );
+            eprintln!("recovery-node: {}", ServeError::Threads(error));
             return ExitCode::from(2);
         }
     };

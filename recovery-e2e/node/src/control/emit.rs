@@ -42,11 +42,11 @@ pub async fn emit(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Value>, ApiError> {
     let Order { ws_id, pulse } = read(body)?;
-    let ws = inner.registry.workstream(&ws_id).await?.ok_or(ApiError::NO_WORKSTREAM)?;
+    let ws = inner.registry.workstream(&ws_id).await?.ok_or(ApiError::NoWorkstream)?;
     let lane = &ws.lane;
     let id = match pulse {
         // While a turn runs the state is not idle.
-        Pulse::IdleEdge if lane.activity() != Activity::Idle => return Err(ApiError::BUSY),
+        Pulse::IdleEdge if lane.activity() != Activity::Idle => return Err(ApiError::Busy),
         Pulse::IdleEdge => lane.enter(Activity::Idle),
         Pulse::ToolPending { call_id, name } => lane.publish(&Event::ToolPending {
             row_id: &lane.name_row(),

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use tokio::net::UnixListener;
 
 use crate::cli;
-use crate::http::{ApiError, read};
+use crate::http::{ApiError, BadRequest, read};
 use crate::record::EventId;
 use crate::serve::{self, Inner, ServeError};
 use crate::settings::{self, Settings};
@@ -122,7 +122,7 @@ async fn defect(
 ) -> Result<Json<Value>, ApiError> {
     let Defect { name } = read(body)?;
     if !inner.shared.faults.turn_on(&name) {
-        return Err(ApiError::bad("unknown defect; the only one is flight-key-without-generation"));
+        return Err(BadRequest::Defect.into());
     }
     Ok(Json(json!({ "status": "ok" })))
 }

@@ -50,7 +50,7 @@ fn serve(path: &str) -> Response {
             let headers = [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "no-cache")];
             (headers, file.contents()).into_response()
         }
-        _ => ApiError::NO_ROUTE.into_response(),
+        _ => ApiError::NoRoute.into_response(),
     }
 }
 

@@ -35,6 +35,8 @@ use crate::turn::Turns;
 pub use accept::serve;
 pub use auth::{SecretError, Secrets, read_or_make};
 pub use error::ApiError;
+#[cfg(feature = "control")]
+pub use error::BadRequest;
 pub use origin::Origin;
 #[cfg(feature = "control")]
 pub use routes::read;
@@ -153,8 +155,8 @@ fn router(app: Arc<App>) -> Router {
         closed.push(metrics)
     }
     let closed = routed(closed)
-        .fallback(async || ApiError::NO_ROUTE)
-        .method_not_allowed_fallback(async || ApiError::NO_METHOD)
+        .fallback(async || ApiError::NoRoute)
+        .method_not_allowed_fallback(async || ApiError::NoMethod)
         .layer(middleware::from_fn_with_state(app.clone(), require_login));
     routed(open)
         .merge(closed)
@@ -169,7 +171,7 @@ fn routed(routes: Vec<(&'static str, MethodRouter<Arc<App>>)>) -> Router<Arc<App
 
 /// The response to every request over the limit of connections.
 fn refusal() -> Router {
-    Router::new().fallback(async || ([(header::CONNECTION, "close")], ApiError::FULL))
+    Router::new().fallback(async || ([(header::CONNECTION, "close")], ApiError::Full))
 }
 
 /// Limits the time to receive the body; the body then ends with an error.
@@ -185,7 +187,7 @@ async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Res
     let mut response = if origin::admits(&app.options.public_origins, request.headers()) {
         next.run(in_time(request, app.options.request_deadline)).await
     } else {
-        ApiError::FOREIGN.into_response()
+        ApiError::Foreign.into_response()
     };
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
@@ -203,7 +205,7 @@ async fn require_login(State(app): State<Arc<App>>, request: Request, next: Next
     if path == "/" || path.starts_with("/ws/") || path.starts_with("/coord/") {
         assets::login_needed()
     } else {
-        ApiError::NO_LOGIN.into_response()
+        ApiError::NoLogin.into_response()
     }
 }
 

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::App;
 use super::auth::is_local_path;
-use super::error::ApiError;
+use super::error::{ApiError, BadRequest};
 use crate::lane::{Activity, Entry};
 use crate::metrics::{self, Present};
 use crate::registry::{LoadError, Plan};
@@ -27,13 +27,13 @@ use crate::{model, turn};
 
 /// Rows of a history if the request names no limit, and at most (protocol, "HTTP").
 const HISTORY_DEFAULT: u32 = 100;
-const HISTORY_MAX: u32 = 500;
+pub const HISTORY_MAX: u32 = 500;
 
 /// Characters of a workstream's name.
-const NAME_MAX: usize = 200;
+pub const NAME_MAX: usize = 200;
 
 /// Characters of an id that a client makes up.
-const CLIENT_ID_MAX: usize = 128;
+pub const CLIENT_ID_MAX: usize = 128;
 
 type Answer<T = Json<Value>> = Result<T, ApiError>;
 /// The query as it came: a repeated or unknown parameter is no error, the first one counts.
@@ -53,7 +53,7 @@ impl FromRequestParts<Arc<App>> for Named {
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Answer<Self> {
         // A path that is not UTF-8 names no workstream.
         let path = Path::<String>::from_request_parts(parts, app).await;
-        path.map(|Path(ws_id)| Self(ws_id)).map_err(|_| ApiError::NO_WORKSTREAM)
+        path.map(|Path(ws_id)| Self(ws_id)).map_err(|_| ApiError::NoWorkstream)
     }
 }
 
@@ -65,7 +65,7 @@ impl FromRequestParts<Arc<App>> for Opened {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Answer<Self> {
         let Named(ws_id) = Named::from_request_parts(parts, app).await?;
-        app.registry.workstream(&ws_id).await?.map(Self).ok_or(ApiError::NO_WORKSTREAM)
+        app.registry.workstream(&ws_id).await?.map(Self).ok_or(ApiError::NoWorkstream)
     }
 }
 
@@ -80,7 +80,7 @@ impl FromRequestParts<Arc<App>> for Latched {
         let Named(ws_id) = Named::from_request_parts(parts, app).await?;
         match app.registry.workstream(&ws_id).await? {
             None if app.registry.is_gone(&ws_id).await => Ok(Self(None)),
-            None => Err(ApiError::NO_WORKSTREAM),
+            None => Err(ApiError::NoWorkstream),
             found => Ok(Self(found)),
         }
     }
@@ -105,7 +105,7 @@ pub async fn metrics(State(app): State<Arc<App>>) -> Response {
 
 pub async fn login(State(app): State<Arc<App>>, params: Params) -> Answer<Response> {
     if !param(&params, "token").is_some_and(|token| app.secrets.is_token(token)) {
-        return Err(ApiError::WRONG_TOKEN);
+        return Err(ApiError::WrongToken);
     }
     let next = param(&params, "next").filter(|next| is_local_path(next)).unwrap_or("/");
     let headers =
@@ -140,16 +140,14 @@ pub async fn create(
 ) -> Answer<Response> {
     let mut plan: Plan = read(body)?;
     if plan.name.trim().is_empty() || plan.name.chars().count() > NAME_MAX {
-        return Err(ApiError::bad(format!(
-            "name must have 1 to {NAME_MAX} characters and not be blank"
-        )));
+        return Err(BadRequest::Name.into());
     }
     let model_url = plan.model_url.as_deref().map(model::check_base).transpose();
-    plan.model_url = model_url.map_err(|error| ApiError::bad(format!("model_url: {error}")))?;
+    plan.model_url = model_url.map_err(BadRequest::from)?;
     if let Some(parent) = &plan.parent_ws_id
         && app.store.find(parent).await?.is_none()
     {
-        return Err(ApiError::bad("parent_ws_id is not a workstream; create the parent first"));
+        return Err(BadRequest::NoParent.into());
     }
     let registry = app.registry.clone();
     let ws = app.carry_out(async move { registry.create(plan).await }).await??;
@@ -190,13 +188,13 @@ pub async fn send(
     let Send { message, client_send_id } = read(body)?;
     let max = app.options.message_bytes;
     if message.trim().is_empty() || message.len() > max {
-        return Err(ApiError::bad(format!("message must have 1 to {max} bytes and not be blank")));
+        return Err(BadRequest::Message { max }.into());
     }
     check_client_id("client_send_id", client_send_id.as_deref())?;
     match app.carry_out(app.turns.clone().send(ws, message, client_send_id)).await?? {
         Sent::Accepted => Ok(Json(json!({ "status": "ok" }))),
         Sent::Queued => Ok(Json(json!({ "status": "queued" }))),
-        Sent::Closed => Err(ApiError::CLOSING),
+        Sent::Closed => Err(ApiError::Closing),
     }
 }
 
@@ -226,13 +224,13 @@ pub async fn open(Opened(ws): Opened) -> Json<Value> {
 pub async fn close(State(app): State<Arc<App>>, Named(ws_id): Named) -> Answer {
     let (registry, grace) = (app.registry.clone(), app.options.cancel_grace);
     let known = app.carry_out(async move { registry.close(&ws_id, grace).await }).await??;
-    if known { Ok(Json(json!({ "status": "ok" }))) } else { Err(ApiError::NO_WORKSTREAM) }
+    if known { Ok(Json(json!({ "status": "ok" }))) } else { Err(ApiError::NoWorkstream) }
 }
 
 pub async fn delete(State(app): State<Arc<App>>, Named(ws_id): Named) -> Answer {
     let registry = app.registry.clone();
     let known = app.carry_out(async move { registry.delete(&ws_id).await }).await??;
-    if known { Ok(Json(json!({ "status": "ok" }))) } else { Err(ApiError::NO_WORKSTREAM) }
+    if known { Ok(Json(json!({ "status": "ok" }))) } else { Err(ApiError::NoWorkstream) }
 }
 
 pub async fn rewind(
@@ -252,14 +250,14 @@ pub async fn rewind(
 }
 
 pub async fn history(State(app): State<Arc<App>>, Latched(ws): Latched, params: Params) -> Answer {
-    let ws = ws.ok_or(ApiError::GONE)?;
+    let ws = ws.ok_or(ApiError::Gone)?;
     let limit = match param(&params, "limit") {
         None => HISTORY_DEFAULT,
-        Some(text) => {
-            text.parse().ok().filter(|limit| (1..=HISTORY_MAX).contains(limit)).ok_or_else(
-                || ApiError::bad(format!("limit must be a number from 1 to {HISTORY_MAX}")),
-            )?
-        }
+        Some(text) => text
+            .parse()
+            .ok()
+            .filter(|limit| (1..=HISTORY_MAX).contains(limit))
+            .ok_or(BadRequest::Limit)?,
     };
     // Others may wait for this read by now, so it goes on when its own client goes away.
     let history = app.carry_out(ws.clone().history(limit)).await??;
@@ -273,21 +271,14 @@ pub async fn history(State(app): State<Arc<App>>, Latched(ws): Latched, params: 
 
 /// Parses a JSON body; a parse error becomes the response.
 pub fn read<T: DeserializeOwned>(body: Result<Bytes, BytesRejection>) -> Result<T, ApiError> {
-    let body = body.map_err(|error| ApiError::bad(error.body_text()))?;
-    serde_json::from_slice(&body)
-        .map_err(|error| ApiError::bad(format!("cannot parse the body as JSON: {error}")))
+    let body = body.map_err(|error| BadRequest::Body(error.body_text()))?;
+    Ok(serde_json::from_slice(&body).map_err(BadRequest::from)?)
 }
 
-fn check_client_id(name: &str, id: Option<&str>) -> Result<(), ApiError> {
+fn check_client_id(field: &'static str, id: Option<&str>) -> Result<(), BadRequest> {
     let plain = |id: &str| {
         (1..=CLIENT_ID_MAX).contains(&id.len())
             && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
     };
-    if id.is_none_or(plain) {
-        Ok(())
-    } else {
-        Err(ApiError::bad(format!(
-            "{name} must have 1 to {CLIENT_ID_MAX} letters, digits, '-' or '_'"
-        )))
-    }
+    if id.is_none_or(plain) { Ok(()) } else { Err(BadRequest::ClientId { field }) }
 }

@@ -26,7 +26,10 @@ const CONNECT: Duration = Duration::from_secs(10);
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// It could not be reached, or the connection broke.
-    #[error("cannot connect to the model ({0}); check --model-url and send again")]
+    #[error(
+        "cannot connect to the model ({0}); check --model-url, or the model_url of the workstream, \
+         and send again"
+    )]
     Unreachable(String),
     /// It refuses the API key.
     #[error(
@@ -193,35 +196,43 @@ pub fn message(content: &str, part: &Part) -> Value {
     }
 }
 
+/// Why a text is not the base URL of a model.
+#[derive(Debug, thiserror::Error)]
+pub enum BaseError {
+    /// It is not a URL.
+    #[error("not a URL ({0}); write http://HOST[:PORT][/PATH]")]
+    NotAUrl(String),
+    /// It needs TLS, which this build does not have.
+    #[error(
+        "this build supports only http to the model; use a TLS proxy, or build the node with the \
+         feature tls"
+    )]
+    NoTls,
+    /// It has another scheme.
+    #[error("a base URL begins with http:// or https://, such as http://127.0.0.1:8080/v1")]
+    Scheme,
+    /// It has more than a path.
+    #[error("a base URL has no query and no fragment; remove them")]
+    NotABase,
+}
+
 /// A model's base URL that this build can speak to: `http://HOST[:PORT][/PATH]`, with the feature
 /// `tls` also `https://`.
 ///
 /// # Errors
-/// A sentence that says what is wrong with it.
-pub fn check_base(url: &str) -> Result<String, String> {
-    let parsed = reqwest::Url::parse(url)
-        .map_err(|error| format!("not a URL ({error}); write http://HOST[:PORT][/PATH]"))?;
+/// When it is not one.
+pub fn check_base(url: &str) -> Result<String, BaseError> {
+    let parsed = reqwest::Url::parse(url).map_err(|error| BaseError::NotAUrl(error.to_string()))?;
     match parsed.scheme() {
         "http" => {}
         "https" if cfg!(feature = "tls") => {}
-        "https" => {
-            return Err(
-                "this build supports only http to the model; use a TLS proxy, or build the node with \
-                 the feature tls"
-                    .to_owned(),
-            );
-        }
-        _ => {
-            return Err(
-                "a base URL begins with http:// or https://, such as http://127.0.0.1:8080/v1"
-                    .to_owned(),
-            );
-        }
+        "https" => return Err(BaseError::NoTls),
+        _ => return Err(BaseError::Scheme),
     }
     if parsed.query().is_none() && parsed.fragment().is_none() {
         Ok(url.to_owned())
     } else {
-        Err("a base URL has no query and no fragment; remove them".to_owned())
+        Err(BaseError::NotABase)
     }
 }
 
@@ -241,7 +252,9 @@ mod tests {
         ] {
             match (check_base(url), said) {
                 (Ok(base), None) => assert_eq!(base, url),
-                (Err(error), Some(said)) => assert!(error.contains(said), "{url}: {error}"),
+                (Err(error), Some(said)) => {
+                    assert!(error.to_string().contains(said), "{url}: {error}")
+                }
                 (outcome, _) => panic!("{url}: {outcome:?}"),
             }
         }

@@ -172,6 +172,8 @@ fn connections(text: &str) -> Result<usize, String> {
 }
 
 fn filter(text: &str) -> Result<String, String> {
-    EnvFilter::try_new(text).map_err(|error| error.to_string())?;
-    Ok(text.to_owned())
+    match EnvFilter::try_new(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(error) => Err(format!("{error}; write LEVEL or MODULE=LEVEL, such as info")),
+    }
 }

@@ -32,6 +32,8 @@ pub enum Ended {
     TimedOut(Duration),
     /// It was ended with its turn.
     Halted(Why),
+    /// The operating system could not run it to its end.
+    NotRun(io::Error),
 }
 
 impl Ended {
@@ -46,6 +48,10 @@ impl Ended {
             }),
             Self::TimedOut(limit) => Some(format!("killed after {} s", limit.as_secs_f64())),
             Self::Halted(why) => Some(why.to_string()),
+            Self::NotRun(error) => Some(format!(
+                "cannot run bash: {error}; check that bash is installed where the node runs, and \
+                 that the node can write to its data folder"
+            )),
         }
     }
 }

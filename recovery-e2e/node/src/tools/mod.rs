@@ -14,14 +14,15 @@ use camino::Utf8PathBuf;
 
 use crate::halt::Halted;
 use crate::lane::Lane;
-use bash::{Bash, Ended};
+use bash::Bash;
 use keeper::Keeper;
 use output::Output;
 #[cfg(feature = "control")]
 use processes::{Process, Processes};
 
+pub use bash::Ended;
 pub use output::Address;
-pub use plan::{Caller, Planned, Tool, declarations, plan};
+pub use plan::{Caller, Planned, Refusal, Tool, declarations, plan};
 
 /// The limits of tools, and where they run.
 #[derive(Clone, Debug)]
@@ -74,10 +75,7 @@ impl Toolbox {
         let limit = limit.unwrap_or(Duration::MAX).min(self.options.limit);
         let mut output = Output::new(lane, address, self.options.output_bytes);
         let ended = self.run(ws_id, address.call_id, command, limit, halted, &mut output).await;
-        let note = match ended {
-            Ok(ended) => ended.note(),
-            Err(error) => Some(format!("cannot run bash: {error}; check the node's machine")),
-        };
+        let note = ended.unwrap_or_else(Ended::NotRun).note();
         Finished { is_error: note.is_some(), output: output.finish(note.as_deref()) }
     }
 

@@ -13,9 +13,11 @@ use crate::tools::{self, Caller, Planned};
 
 /// Why an agent has no complete answer.
 #[derive(Debug, thiserror::Error)]
-enum AgentError {
+pub enum AgentError {
+    /// Its model failed.
     #[error("the agent has no answer: {0}")]
     Model(#[from] ModelError),
+    /// Its turn was ended.
     #[error("the agent was {0}")]
     Halted(Why),
 }

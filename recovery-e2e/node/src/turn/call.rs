@@ -7,7 +7,7 @@ use crate::halt::Halted;
 use crate::lane::Event;
 use crate::record::{Part, Row, RowId, Step};
 use crate::store::StoreError;
-use crate::tools::{Address, Finished, Planned, Tool};
+use crate::tools::{Address, Finished, Planned, Refusal, Tool};
 use crate::workstream::Workstream;
 
 /// Where calls are run.
@@ -70,7 +70,7 @@ impl Site<'_> {
         let address = Address { call_id: &call.id, row_id, parent_call_id: Some(parent) };
         let done = match &planned.tool {
             Ok(Tool::Bash { command, limit }) => self.bash(address, command, *limit).await,
-            Ok(Tool::TaskAgent { .. }) => Done::failed("an agent cannot start agents"),
+            Ok(Tool::TaskAgent { .. }) => Done::failed(Refusal::Unknown(call.name.clone())),
             Err(refusal) => Done::failed(refusal),
         };
         self.receipt(address, &call.name, &done);

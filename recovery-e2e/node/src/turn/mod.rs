@@ -24,6 +24,9 @@ use crate::tools::{self, Caller, Planned, Toolbox};
 use crate::workstream::{Begun, Sent, Workstream};
 use call::Site;
 
+#[cfg(test)]
+#[cfg(feature = "control")]
+pub use agent::AgentError;
 pub use task::tasks;
 
 /// How long a stopping node waits for tools after SIGTERM; less than the time that the
