@@ -4,12 +4,25 @@
 
 use std::fmt::Write;
 use std::io;
+use std::time::Duration;
 
+use chromiumoxide::error::CdpError;
 use globset::Glob;
+use reqwest::StatusCode;
 
+use crate::browser::chromium::BrowserError;
+use crate::browser::page::PageError;
+use crate::node::control_socket::ControlError;
+use crate::node::error::AppError;
+use crate::node::model::ModelError;
+use crate::node::process::NodeError;
+use crate::node::tool_gate::GateError;
+use crate::node::wire::WireError;
 use crate::os::log::LogError;
+use crate::proxy::ProxyError;
 use crate::record::build::BuildInfo;
 use crate::record::journal::{AppendError, JournalError};
+use crate::record::trace::TraceError;
 use crate::report::{ReportError, VerdictFileError};
 use crate::run::defect::DefectError;
 use crate::run::merge::MergeError;
@@ -18,6 +31,8 @@ use crate::run::plan::timings::{NotMeasured, TimingsError};
 use crate::run::plan::{PlanError, ShardError};
 use crate::run::preflight::PreflightError;
 use crate::run::watching::WatchingError;
+use crate::scenario::stage::StageError;
+use crate::wait::{Ended, WaitTimeout};
 
 /// Adds a message for each variant of an error. The match has no wildcard, so that a variant
 /// without an entry does not compile.
@@ -40,6 +55,10 @@ fn denied() -> io::Error {
 
 fn not_json() -> serde_json::Error {
     serde_json::from_str::<u32>("x").unwrap_err()
+}
+
+fn no_request() -> reqwest::Error {
+    reqwest::Client::new().get("no url").build().unwrap_err()
 }
 
 fn log_error() -> LogError {
@@ -162,6 +181,119 @@ fn every_message_of_an_error_is_as_reviewed() {
         Copy => MergeError::Copy { path: "shard-1/scenarios/storm".into(), source: denied() },
         Append => MergeError::Append(AppendError::Ended { path: "out/journal.jsonl".into() }),
         Report => MergeError::Report(ReportError::Encode(not_json())),
+    });
+    let missed = || WaitTimeout::need("3 painted user rows", "2 rows, stale, cursor none");
+    for missed in [
+        missed(),
+        missed().into_claim(),
+        WaitTimeout { ended: Ended::NothingPending, ..missed().into_claim() },
+        WaitTimeout { ended: Ended::Unmet, ..missed().into_claim() },
+    ] {
+        let (Ended::Deadline(_) | Ended::NothingPending | Ended::Unmet) = missed.ended;
+        writeln!(all, "# WaitTimeout\n{missed}\n").unwrap();
+    }
+    list!(all, TraceError {
+        Create => TraceError::Create { path: "requests.jsonl".into(), source: denied().into() },
+        Write => TraceError::Write { path: "requests.jsonl".into(), source: denied().into() },
+    });
+    list!(all, ProxyError {
+        Listen => ProxyError::Listen { port: 8971, source: denied() },
+        ContentType => ProxyError::ContentType {
+            path: "/recovery".to_owned(),
+            content_type: "text\n".to_owned(),
+        },
+        Accept => ProxyError::Accept(denied()),
+        Log => ProxyError::Log(TraceError::Create {
+            path: "requests.jsonl".into(),
+            source: denied().into(),
+        }),
+    });
+    list!(all, BrowserError {
+        Start => BrowserError::Start { program: "chromium".into(), source: denied() },
+        NoDevTools => BrowserError::NoDevTools {
+            program: "/bin/true".into(),
+            said: "nothing".to_owned(),
+        },
+        Wait => BrowserError::Wait(missed()),
+        Protocol => BrowserError::Protocol {
+            what: "a screenshot".to_owned(),
+            source: Box::new(CdpError::Timeout),
+        },
+        Folder => BrowserError::Folder(denied()),
+        Left => BrowserError::Left("page http://127.0.0.1/".to_owned()),
+        Log => BrowserError::Log(log_error()),
+    });
+    list!(all, PageError {
+        Browser => PageError::Browser(BrowserError::Left("page".to_owned())),
+        Wait => PageError::Wait(missed()),
+        Threw => PageError::Threw {
+            what: "a click on a rewind button".to_owned(),
+            thrown: "Error: user row 1 of 0 has no rewind button".to_owned(),
+        },
+        Answer => PageError::Answer { what: "a frame".to_owned(), answer: "None".to_owned() },
+        Screenshot => PageError::Screenshot { path: "3-end.png".into(), source: denied() },
+    });
+    list!(all, NodeError {
+        Start => NodeError::Start { program: "recovery-node-control".into(), source: denied() },
+        NoAddress => NodeError::NoAddress {
+            program: "/bin/true".into(),
+            said: "the port is taken".to_owned(),
+        },
+        Wait => NodeError::Wait(missed()),
+        Log => NodeError::Log(log_error()),
+    });
+    list!(all, WireError {
+        Refused => WireError::Refused {
+            what: "a send".to_owned(),
+            status: StatusCode::CONFLICT,
+            body: "{}".to_owned(),
+        },
+        Transport => WireError::Transport { what: "a send".to_owned(), source: no_request() },
+        Wait => WireError::Wait(missed()),
+        StreamEnded => WireError::StreamEnded {
+            awaited: "the idle edge of a turn".to_owned(),
+            last: "no event".to_owned(),
+        },
+    });
+    list!(all, ControlError {
+        Transport => ControlError::Transport(no_request()),
+        Wait => ControlError::Wait(missed()),
+    });
+    list!(all, GateError {
+        Socket => GateError::Socket(denied()),
+        Wait => GateError::Wait(missed()),
+    });
+    list!(all, ModelError {
+        Listen => ModelError::Listen(denied()),
+        Name => ModelError::Name("a/b".to_owned()),
+        Taken => ModelError::Taken("storm".to_owned()),
+    });
+    list!(all, AppError {
+        Wait => AppError::Wait(missed()),
+        Page => AppError::Page(PageError::Wait(missed())),
+        Node => AppError::Node(NodeError::Wait(missed())),
+        Wire => AppError::Wire(WireError::Wait(missed())),
+        Control => AppError::Control(ControlError::Wait(missed())),
+        Gate => AppError::Gate(GateError::Wait(missed())),
+    });
+    list!(all, StageError {
+        App => StageError::App(missed().into()),
+        Browser => StageError::Browser(BrowserError::Left("page".to_owned())),
+        Proxy => StageError::Proxy(ProxyError::Accept(denied())),
+        Model => StageError::Model(ModelError::Taken("storm".to_owned())),
+        Trace => StageError::Trace(TraceError::Create {
+            path: "requests.jsonl".into(),
+            source: denied().into(),
+        }),
+        Log => StageError::Log(log_error()),
+        NoNode => StageError::NoNode,
+        NoBrowser => StageError::NoBrowser,
+        Death => StageError::Death("the node died without being stopped: signal 9".to_owned()),
+        TooLong => StageError::TooLong(Duration::from_secs(120)),
+        Undeclared => StageError::Undeclared {
+            scenario: "storm",
+            what: "field \"rows\"".to_owned(),
+        },
     });
     writeln!(all, "# LogError\n{}", log_error()).unwrap();
     insta::assert_snapshot!("messages", all);

@@ -30,7 +30,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("cli", &["os", "record", "report", "run"]),
-    ("messages", &["os", "record", "report", "run"]),
+    (
+        "messages",
+        &["browser", "node", "os", "proxy", "record", "report", "run", "scenario", "wait"],
+    ),
     ("command", &["cli", "record", "report", "run"]),
     ("main", &[]),
 ];

@@ -219,17 +219,22 @@ fn what_a_shared_browser_leaves_is_told_also_when_the_stage_breaks() {
 
 #[test]
 #[ignore = "needs a browser: cargo xtask test"]
-fn a_run_without_file_handles_ends_and_leaves_nothing() {
-    let scratch = Scratch::new();
-    let run = Harness::run(&scratch, &["-s", "rewind-window"]);
-    let mut limited = std::process::Command::new("bash");
-    limited
-        .args(["-c", "ulimit -n 40; exec \"$@\"", "bash"])
-        .arg(run.get_program())
-        .args(run.get_args())
-        .current_dir(scratch.path());
-    limited.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let output = limited.output().unwrap();
-    assert!(matches!(output.status.code(), Some(1 | 2)), "{output:?}");
-    scratch.assert_no_temp_is_left();
+fn a_run_without_file_handles_says_so_and_leaves_nothing() {
+    // Too few for the inner process, and too few for a node.
+    for handles in [12, 20] {
+        let scratch = Scratch::new();
+        let run = Harness::run(&scratch, &["-s", "rewind-window"]);
+        let mut limited = std::process::Command::new("bash");
+        limited
+            .args(["-c", &format!("ulimit -n {handles}; exec \"$@\""), "bash"])
+            .arg(run.get_program())
+            .args(run.get_args())
+            .current_dir(scratch.path());
+        limited.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = limited.output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(printed.contains("Too many open files"), "{printed}");
+        scratch.assert_no_temp_is_left();
+    }
 }

@@ -81,8 +81,8 @@ pub enum BrowserError {
     },
     /// It ended, or closed its standard error, before it printed where its DevTools listen.
     #[error(
-        "{program} is no browser that can be driven: it ended without telling where its DevTools \
-         listen, and said {said:?}; name a Chromium with --browser"
+        "{program} cannot be driven as a browser: it ended before it printed the address of its \
+         DevTools, and said {said:?}; name a Chromium with --browser"
     )]
     NoDevTools {
         /// The program.
@@ -94,7 +94,7 @@ pub enum BrowserError {
     #[error("the browser: {0}")]
     Wait(#[from] WaitTimeout),
     /// It refused a command, or the connection broke.
-    #[error("the browser, asked for {what}: {source}")]
+    #[error("the browser failed at {what}: {source}; browser.log may say why")]
     Protocol {
         /// What it was asked for.
         what: String,

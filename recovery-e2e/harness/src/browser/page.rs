@@ -31,7 +31,7 @@ pub enum PageError {
     #[error(transparent)]
     Wait(#[from] WaitTimeout),
     /// What was done in the page threw an exception.
-    #[error("the page threw at {what}: {thrown}")]
+    #[error("an exception in the page at {what}: {thrown}")]
     Threw {
         /// What was done.
         what: String,
@@ -39,7 +39,7 @@ pub enum PageError {
         thrown: String,
     },
     /// The page answered with something else than was asked for.
-    #[error("the page, asked for {what}, answered {answer}")]
+    #[error("the page answered {answer} to {what}; the page driver and the harness do not fit")]
     Answer {
         /// What it was asked for.
         what: String,
@@ -47,7 +47,7 @@ pub enum PageError {
         answer: String,
     },
     /// A screenshot could not be kept.
-    #[error("{path} cannot be written: {source}; is there room?")]
+    #[error("cannot write the screenshot {path}: {source}; make room and run again")]
     Screenshot {
         /// The file.
         path: Utf8PathBuf,

@@ -34,7 +34,10 @@ pub enum NodeError {
         source: std::io::Error,
     },
     /// It ended, or closed its standard output, before it printed its address.
-    #[error("{program} is no node: it ended without telling its address, and said {said:?}")]
+    #[error(
+        "{program} is not a node: it ended before it printed its address, and said {said:?}; \
+         name a recovery-node-control with --node"
+    )]
     NoAddress {
         /// The program.
         program: Utf8PathBuf,

@@ -16,7 +16,7 @@ use crate::wait::{self, WaitTimeout};
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
     /// It answered otherwise than asked.
-    #[error("the node answered {status} to {what}: {body}")]
+    #[error("the node refused {what} with {status}: {body}; node.log may say why")]
     Refused {
         /// What it was asked for.
         what: String,
@@ -26,7 +26,7 @@ pub enum WireError {
         body: String,
     },
     /// It did not answer, or something else than its protocol says.
-    #[error("the node, asked for {what}: {source}")]
+    #[error("the node did not answer {what}: {source}; node.log may say why")]
     Transport {
         /// What it was asked for.
         what: String,
@@ -37,7 +37,9 @@ pub enum WireError {
     #[error("the node: {0}")]
     Wait(#[from] WaitTimeout),
     /// Its event stream ended before an awaited event.
-    #[error("the event stream of the node ended before {awaited}; its last event was {last}")]
+    #[error(
+        "the event stream of the node ended before {awaited}; its last event was {last}; node.log may say why"
+    )]
     StreamEnded {
         /// What was waited for.
         awaited: String,

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use super::faults::{Action, Fault};
 use super::headers;
-use super::hold::Gate;
+use super::hold::PassLater;
 use super::patch::Misfit;
 use super::receipt::Receipt;
 use super::request_log::{Browser, Entry};
@@ -131,7 +131,7 @@ impl Exchange {
 
     /// Keeps the request in a task of its own, so that a browser that goes away changes nothing
     /// for the upstream: once released, the request still reaches it.
-    async fn hold(self, gate: Gate, request: Request<Full<Bytes>>) -> Answered {
+    async fn hold(self, gate: PassLater, request: Request<Full<Bytes>>) -> Answered {
         let (give, take) = oneshot::channel();
         let shared = Arc::clone(&self.shared);
         shared.spawn(async move {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyper::StatusCode;
 
-use super::hold::Gate;
+use super::hold::PassLater;
 use super::receipt::Receipt;
 use crate::record::class::Class;
 
@@ -16,7 +16,7 @@ pub(super) enum Action {
     /// Answered by the proxy with this status; the upstream never sees it.
     Fail(StatusCode),
     /// Kept from the upstream until the gate opens.
-    Hold(Gate),
+    Hold(PassLater),
     /// Answered by the upstream, and the answer's handoff token taken out.
     Tokenless,
 }

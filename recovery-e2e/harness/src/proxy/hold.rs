@@ -21,16 +21,16 @@ pub struct Hold {
 
 /// The requests' end of a hold.
 #[derive(Clone, Debug)]
-pub(super) struct Gate {
+pub(super) struct PassLater {
     open: watch::Receiver<bool>,
     kept: watch::Sender<Vec<u64>>,
 }
 
 impl Hold {
-    pub(super) fn new(receipt: Receipt, due: u32) -> (Hold, Gate) {
+    pub(super) fn new(receipt: Receipt, due: u32) -> (Hold, PassLater) {
         let (open, opened) = watch::channel(false);
         let (keep, kept) = watch::channel(Vec::new());
-        (Hold { receipt, due, open, kept }, Gate { open: opened, kept: keep })
+        (Hold { receipt, due, open, kept }, PassLater { open: opened, kept: keep })
     }
 
     /// The proof that it held what it was armed for.
@@ -55,7 +55,7 @@ impl Hold {
     }
 }
 
-impl Gate {
+impl PassLater {
     /// Waits in the hold until it is released.
     pub(super) async fn pass(mut self, seq: u64) {
         self.kept.send_modify(|kept| kept.push(seq));
@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    fn hold(n: u32) -> (Hold, Gate) {
+    fn hold(n: u32) -> (Hold, PassLater) {
         Hold::new(Receipt::new(format!("hold history x{n}"), n), n)
     }
 

@@ -17,7 +17,7 @@ pub struct TestPage {
     pub url: String,
     pub browser: Browser,
     settings: PageSettings,
-    _front: Proxy,
+    _proxy: Proxy,
     folder: tempfile::TempDir,
 }
 
@@ -56,7 +56,7 @@ impl TestPage {
         .unwrap();
         let url = format!("{}/empty", proxy.origin());
         let page = page_of(&browser, None, (settings, path), &url).await;
-        TestPage { page, url, browser, settings, _front: proxy, folder }
+        TestPage { page, url, browser, settings, _proxy: proxy, folder }
     }
 
     /// Another page, at the same address.

@@ -51,7 +51,7 @@ impl ToolCall {
 /// Lets one held call go. Dropped without that, the call stays held until the server ends.
 #[derive(Debug)]
 #[must_use = "without its gate a held call is never answered"]
-pub struct Gate {
+pub struct Release {
     open: watch::Sender<bool>,
 }
 
@@ -67,15 +67,15 @@ impl Reply {
     }
 
     /// The same answer, of which nothing is sent, no head either, before the gate is released.
-    pub fn held(self) -> (Reply, Gate) {
+    pub fn held(self) -> (Reply, Release) {
         let (open, gate) = watch::channel(false);
-        (Reply { gate: Some(gate), ..self }, Gate { open })
+        (Reply { gate: Some(gate), ..self }, Release { open })
     }
 
     /// The same answer, whose text stops in its middle until the gate is released.
-    pub fn held_midway(self) -> (Reply, Gate) {
+    pub fn held_midway(self) -> (Reply, Release) {
         let (open, gate) = watch::channel(false);
-        (Reply { midway: Some(gate), ..self }, Gate { open })
+        (Reply { midway: Some(gate), ..self }, Release { open })
     }
 
     /// Waits until it may be sent.
@@ -97,7 +97,7 @@ async fn released(gate: Option<watch::Receiver<bool>>) {
     }
 }
 
-impl Gate {
+impl Release {
     /// Lets the call be answered.
     pub fn release(&self) {
         self.open.send_replace(true);
