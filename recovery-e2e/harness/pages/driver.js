@@ -137,7 +137,11 @@ export function driverFor(root, state) {
       }
       function end(held, result) {
         stop();
-        resolve({ held, result, saw: JSON.stringify(look()) });
+        try {
+          resolve({ held, result, saw: JSON.stringify(look()) });
+        } catch (error) {
+          reject(error);
+        }
       }
       function attempt() {
         if (done) return;
@@ -205,7 +209,7 @@ function parts(value) {
 
 // What may still change this page by itself: a timer, or a stream that is connecting.
 function pending() {
-  return !(window.__pageTime?.idle() ?? false) || __counts.readyState() === EventSource.CONNECTING;
+  return !(window.__pageTime?.idle() ?? false) || __counts.connecting();
 }
 
 // Two marker requests, one after the other, the first a macrotask from now. Whatever the page has

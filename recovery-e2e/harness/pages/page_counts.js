@@ -4,6 +4,7 @@
   const { fetch, EventSource } = window;
   // For each event source: frames by their type, and those of a row as it is stored once more.
   const streams = [];
+  const sources = [];
   // What the newest stream would resume from, and how often that has moved.
   let cursor = null;
   let moves = 0;
@@ -39,6 +40,7 @@
       const source = Reflect.construct(target, request, made);
       const frames = {};
       streams.push(frames);
+      sources.push(source);
       newest = source;
       cursor = new URL(source.url).searchParams.get("last_event_id");
       source.addEventListener("message", ({ data, lastEventId }) => {
@@ -64,6 +66,8 @@
     streams: () => streams.length,
     /** The state of the event source that was made last. */
     readyState: () => newest?.readyState ?? null,
+    /** Whether an event source is connecting, by itself or again. */
+    connecting: () => sources.some(({ readyState }) => readyState === EventSource.CONNECTING),
     framesOfEach,
     frames: (type) => framesOfEach(type).reduce((sum, frames) => sum + frames, 0),
     cursor: () => cursor,

@@ -63,7 +63,7 @@ fn cases_break(args: &[&str]) {
     let died = "ended without being asked to: signal 9";
     assert_ended(&results, "torture-node", Outcome::Error, &format!("the node {died}"));
     assert_ended(&results, "torture-browser", Outcome::Error, &format!("the browser {died}"));
-    let thrown = "nothing in the page threw without being caught";
+    let thrown = "no exception was left uncaught in the page";
     let thrown = results["torture-text"].evidence.iter().find(|it| it.what == thrown).unwrap();
     assert_eq!((thrown.held, thrown.saw.as_str()), (false, "1"));
     let log = scratch.out().join("scenarios/torture-text/browser.log");

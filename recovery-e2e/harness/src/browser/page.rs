@@ -75,7 +75,7 @@ impl Page {
         settings: PageSettings,
         console: LogFile,
     ) -> Result<Page, PageError> {
-        // Watching the network is known to stall streamed bodies, and the proxy proxy sees it all.
+        // Watching the network is known to stall streamed bodies, and the proxy sees it all.
         bounded("an unwatched network", inner.execute(network::DisableParams {})).await?;
         for script in init_scripts(settings) {
             bounded("an init script", inner.evaluate_on_new_document(script)).await?;

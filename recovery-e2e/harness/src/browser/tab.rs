@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use crate::browser::page::{Page, PageError};
 use crate::proxy::Proxy;
 use crate::record::settings::Clock;
-use crate::wait::{self, DEADLINE, WaitTimeout};
+use crate::wait::{self, DEADLINE, Ended, WaitTimeout};
 
 /// The longest wait on wall time that the page is asked for at once, in milliseconds: no answer of
 /// it may take as long as [`DEADLINE`], and a window of the client may be longer than that.
@@ -139,13 +139,18 @@ impl Tab {
     }
 }
 
-/// Runs `work`, which takes as long as the client wants, at most [`DEADLINE`].
+/// Runs `work`, which takes as long as the client wants. Each need in it has [`DEADLINE`] and is
+/// missed first; what then still goes on is the client's.
 async fn bounded(
     claim: &str,
     work: impl Future<Output = Result<(), PageError>>,
 ) -> Result<(), PageError> {
-    match tokio::time::timeout(DEADLINE, work).await {
+    match tokio::time::timeout(2 * DEADLINE, work).await {
         Ok(done) => done,
-        Err(_) => Err(WaitTimeout::need(claim, "it goes on").into_claim().into()),
+        Err(_) => Err(WaitTimeout {
+            ended: Ended::Deadline(2 * DEADLINE),
+            ..WaitTimeout::need(claim, "it goes on").into_claim()
+        }
+        .into()),
     }
 }

@@ -62,13 +62,25 @@ impl AppError {
     /// The same condition, as one that the client has to bring.
     #[must_use]
     pub fn into_claim(self) -> AppError {
+        self.of(Kind::Claim)
+    }
+
+    /// The same condition, as one that the node has to bring.
+    #[must_use]
+    pub fn into_need(self) -> AppError {
+        self.of(Kind::Need)
+    }
+
+    fn of(self, kind: Kind) -> AppError {
         match self {
             AppError::Wait(missed)
             | AppError::Page(PageError::Wait(missed))
             | AppError::Node(NodeError::Wait(missed))
             | AppError::Wire(WireError::Wait(missed))
             | AppError::Control(ControlError::Wait(missed))
-            | AppError::Gate(GateError::Wait(missed)) => AppError::Wait(missed.into_claim()),
+            | AppError::Gate(GateError::Wait(missed)) => {
+                AppError::Wait(WaitTimeout { kind, ..missed })
+            }
             broken => broken,
         }
     }

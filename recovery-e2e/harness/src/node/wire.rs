@@ -1,4 +1,4 @@
-//! The node's public wire, as the harness itself uses it: straight, not through the proxy proxy,
+//! The node's public wire, as the harness itself uses it: straight, not through the proxy,
 //! so that the proxy's counters count what the page does and nothing else.
 
 use std::net::SocketAddr;

@@ -82,19 +82,19 @@ pub async fn run(
     let dir = job.case.attempt_dir(attempt);
     let artifacts = common.out.join(&dir);
     let log = CaseLog::new(common.redactor.clone());
-    let (played, ledger) = match in_folders(common, job, &artifacts, shared, &log).await {
+    let (played, ledger) = match in_folders(common, job, &artifacts, shared, (&log, &machine)).await
+    {
         Ok((played, ledger)) => (played, Some(ledger)),
         Err(error) => (Played::broke(format!("{error}; is there room?")), None),
     };
     let strain = machine.strain();
-    let ending = match played.ending {
-        // The client may have had no chance; the note below says so.
-        Ending::ClaimMissed(reason) if strain.is_starved() => Ending::NeedMissed(reason),
-        ending => ending,
+    let observed = Observed {
+        readings: log.readings(),
+        evidence: log.evidence(),
+        receipts: played.receipts,
+        starved: played.starved,
     };
-    let observed =
-        Observed { readings: log.readings(), evidence: log.evidence(), receipts: played.receipts };
-    let verdict = verdict_of(job, &ending, &observed);
+    let verdict = verdict_of(job, &played.ending, &observed);
     let verdict = match ledger.as_ref().and_then(|ledger| ledger.left.describe()) {
         Some(leak) => leaked(&leak, &verdict),
         None => verdict,
@@ -147,11 +147,13 @@ fn verdict_of(job: &Job, ending: &Ending, observed: &Observed) -> Verdict {
 struct Played {
     ending: Ending,
     receipts: Vec<ReceiptReport>,
+    /// Whether the machine was starved until its end.
+    starved: bool,
 }
 
 impl Played {
     fn broke(reason: String) -> Played {
-        Played { ending: Ending::Broke(reason), receipts: Vec::new() }
+        Played { ending: Ending::Broke(reason), receipts: Vec::new(), starved: false }
     }
 }
 
@@ -160,12 +162,12 @@ async fn in_folders(
     job: &Job,
     artifacts: &Utf8Path,
     shared: &mut Option<Box<SharedBrowser>>,
-    log: &CaseLog,
+    (log, machine): (&CaseLog, &Look),
 ) -> io::Result<(Played, Ledger)> {
     fs::create_dir_all(artifacts)?;
     let (temp, path) = temp::folder_in(&common.temp)?;
     let children = Children::new()?;
-    let place = Place { artifacts, temp: &path, log, children: &children };
+    let place = Place { artifacts, temp: &path, log, children: &children, machine };
     let (played, held) = on_a_stage(common, job, place, shared).await;
     // What cannot be removed is counted below.
     let _ = temp.close();
@@ -179,12 +181,13 @@ struct Place<'a> {
     temp: &'a Utf8Path,
     log: &'a CaseLog,
     children: &'a Children,
+    machine: &'a Look,
 }
 
 async fn on_a_stage(
     common: &Common,
     job: &Job,
-    Place { artifacts, temp, log, children }: Place<'_>,
+    Place { artifacts, temp, log, children, machine }: Place<'_>,
     shared: &mut Option<Box<SharedBrowser>>,
 ) -> (Played, Inventory) {
     let wanted = match common.isolation {
@@ -214,14 +217,17 @@ async fn on_a_stage(
     for patch in defect::patches(&common.defect) {
         stage.proxy.patch(patch);
     }
-    if let Some(control) = job.control
-        && let Err(error) = control.defect.put_into(&stage).await
-    {
-        return (Played::broke(error.to_string()), Inventory::default());
-    }
+    let prepared = match job.control {
+        Some(control) => control.defect.put_into(&stage).await,
+        None => Ok(()),
+    };
     let deaths_of_shared = stage.deaths_of_shared_browser();
     let death_of_shared = OptionFuture::from(deaths_of_shared.as_ref().map(Deaths::first));
-    let story = AssertUnwindSafe(play(&mut stage, job)).catch_unwind();
+    let story = async {
+        prepared?;
+        play(&mut stage, job).await
+    };
+    let story = AssertUnwindSafe(story).catch_unwind();
     let story = tokio::select! {
         story = story => story,
         death = children.deaths.first() => Ok(Err(StageError::Death(death))),
@@ -241,7 +247,9 @@ async fn on_a_stage(
         readings: log.readings(),
         evidence: log.evidence(),
         receipts: reports(&stage.proxy),
+        starved: machine.strain().is_starved(),
     };
+    let starved = observed.starved;
     let verdict = verdict_of(job, &ending, &observed);
     if let Some(stamp) = &verdict.stamp {
         let _ = tokio::time::timeout(LAST_LOOK, stage.stamp_title(&stamp.to_string())).await;
@@ -274,7 +282,7 @@ async fn on_a_stage(
             }
         },
     };
-    (Played { ending, receipts: reports(&proxy) }, held)
+    (Played { ending, receipts: reports(&proxy), starved }, held)
 }
 
 /// Plays the story, and checks what every story rests on.

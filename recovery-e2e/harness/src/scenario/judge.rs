@@ -27,6 +27,8 @@ pub struct Observed {
     pub evidence: Vec<Evidence>,
     /// What became of the faults.
     pub receipts: Vec<ReceiptReport>,
+    /// Whether the machine was short of something, so that the client may have had no chance.
+    pub starved: bool,
 }
 
 /// The verdict of a case of `scenario`.
@@ -35,11 +37,12 @@ pub struct Observed {
 ///   scenario declares are an error.
 /// - A need that was not met, and at the end of the story a fault that did not fire, prove nothing:
 ///   inconclusive.
-/// - A claim that was not met is a failure, with the stamp of what could be read.
+/// - A claim that was not met is a failure, with the stamp of what could be read; on a starved
+///   machine it proves nothing.
 /// - A story that ended is ready when each field is as declared, and failed otherwise; one that is
 ///   ready with another stamp than `expected` is an error.
 pub fn judge(scenario: &Scenario, expected: &str, ending: &Ending, observed: &Observed) -> Verdict {
-    let Observed { readings, evidence, receipts } = observed;
+    let Observed { readings, evidence, receipts, starved } = observed;
     if let Some(misfit) = receipts.iter().find_map(misfit) {
         return Verdict::without_stamp(Outcome::Error, misfit);
     }
@@ -60,7 +63,7 @@ pub fn judge(scenario: &Scenario, expected: &str, ending: &Ending, observed: &Ob
             Verdict::without_stamp(Outcome::Inconclusive, below(&unmet, reason))
         }
         Ending::ClaimMissed(reason) => {
-            let proven = unmet.is_empty();
+            let proven = unmet.is_empty() && !starved;
             let outcome = if proven { Outcome::Failed } else { Outcome::Inconclusive };
             Verdict { outcome, stamp: Some(failed()), reason: Some(below(&unmet, reason)) }
         }

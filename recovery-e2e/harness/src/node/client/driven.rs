@@ -11,9 +11,9 @@ use super::condition::{Condition, Quantity};
 use super::timing::Timing;
 use crate::browser::page::PageError;
 use crate::browser::tab::Tab;
-use crate::node::control_socket::ControlSocket;
+use crate::node::control_socket::{ControlError, ControlSocket};
 use crate::node::error::AppError;
-use crate::proxy::{Class, Counters};
+use crate::proxy::{Class, Counters, Record};
 use crate::wait::{self, DEADLINE, Ended, WaitTimeout};
 
 /// How long a claim is left alone before it is asked whether anything can still bring it. A healthy
@@ -104,13 +104,34 @@ impl Driven {
         if let Ok(ended) = tokio::time::timeout(LOOK_AFTER, &mut brought).await {
             return ended.map_err(|error| error.into().into_claim());
         }
+        let unanswered = self.moving();
         tokio::select! {
             biased;
-            ended = &mut brought => ended.map_err(|error| error.into().into_claim()),
+            ended = &mut brought => ended.map_err(|error| {
+                let error = error.into();
+                // A request that is unanswered all the time is the node's to answer.
+                let still = self.moving().into_iter().any(|seq| unanswered.contains(&seq));
+                if still { error.into_need() } else { error.into_claim() }
+            }),
             saw = self.until_nothing_pends() => Err(WaitTimeout {
                 ended: Ended::NothingPending,
                 ..WaitTimeout::need(condition, saw?).into_claim()
             }.into()),
+        }
+    }
+
+    /// The requests of the page that are under way, by number.
+    fn moving(&self) -> Vec<u64> {
+        let records = self.tab.proxy().records().into_iter();
+        records.filter(Record::moving).map(|record| record.seq).collect()
+    }
+
+    /// Whether the node will publish nothing by itself: no turn runs in it, or it is stopped.
+    async fn node_is_idle(&self) -> Result<bool, AppError> {
+        match self.control.counters().await {
+            Ok(counters) => Ok(counters.busy == 0),
+            Err(ControlError::Transport(_)) => Ok(true),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -121,7 +142,7 @@ impl Driven {
         while at_rest < LOOKS {
             let rests = self.tab.proxy().counters().borrow().moving() == 0
                 && !self.tab.is_pending().await?
-                && self.control.counters().await?.busy == 0;
+                && self.node_is_idle().await?;
             if rests {
                 self.tab.quiet().await?;
                 at_rest += 1;

@@ -9,6 +9,7 @@ use crate::browser::page::PageError;
 use crate::node::error::AppError;
 use crate::node::wire::WsId;
 use crate::proxy::{Hold, Record};
+use crate::wait::{DEADLINE, Ended, WaitTimeout};
 
 /// Which pane of the client a scenario drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +167,18 @@ impl Pane {
     /// # Errors
     /// A claim when the pane does not come to that.
     pub async fn settled(&self) -> Result<(), AppError> {
+        let what = "the pane comes to rest, and with it the node";
+        match tokio::time::timeout(2 * DEADLINE, self.come_to_rest()).await {
+            Ok(settled) => settled,
+            Err(_) => Err(WaitTimeout {
+                ended: Ended::Deadline(2 * DEADLINE),
+                ..WaitTimeout::need(what, "the node publishes more and more").into_claim()
+            }
+            .into()),
+        }
+    }
+
+    async fn come_to_rest(&self) -> Result<(), AppError> {
         loop {
             self.quiet().await?;
             let head = self.control().head(&self.ws).await?;
@@ -233,11 +246,6 @@ impl Held {
         let records = self.driven.tab().proxy().records().into_iter();
         let held = records.filter(|record: &Record| self.seqs.contains(&record.seq));
         held.map(|record| record.status).collect()
-    }
-
-    /// Whether none is answered yet.
-    pub fn is_open(&self) -> bool {
-        self.statuses().iter().all(Option::is_none)
     }
 
     /// Whether each was answered 200.

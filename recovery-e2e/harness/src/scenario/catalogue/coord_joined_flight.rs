@@ -36,20 +36,25 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     stage.phase("fault");
     let before = stage.control.counters().await?;
     stage.control.hold_loads().await?;
-    let rewound = async {
+    let refetched = async {
         let held = "the other reader's read is held";
         stage.control.until(held, |now| now.parked_loads == 1).await?;
         pane.click_rewind(1).await?;
         // It reads for itself, or joins the read that is held.
         let asked = before.load_calls + before.load_joins + 2;
         let both = |now: &NodeCounters| now.load_calls + now.load_joins == asked;
-        let refetched = "the refetch reaches the node";
-        let now = pane.claim_that(refetched, stage.control.until(refetched, both)).await;
+        let reached = "the refetch reaches the node";
+        let now = pane.claim_that(reached, stage.control.until(reached, both)).await?;
+        Ok::<_, StageError>(now.load_calls - before.load_calls)
+    };
+    // Whatever comes of it, the other reader gets its answer.
+    let rewound = async {
+        let loads = refetched.await;
         stage.control.release_loads().await?;
-        Ok::<_, StageError>(now?.load_calls - before.load_calls)
+        loads
     };
     let (other, loads) = tokio::join!(stage.wire.user_rows(pane.ws()), rewound);
-    let (other, loads) = (other?.len(), loads?);
+    let (loads, other) = (loads?, other?.len());
     stage.saw("loads", loads)?;
     stage.check(&ROWS_FROM_BEFORE, other == 3, format!("{other} rows"))?;
     pane.settled().await?;

@@ -40,7 +40,9 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     stage.kill_node().await?;
     drop(turn);
     stage.start_node().await?;
+    let before = stage.arrived(Class::HISTORY);
     pane.reload().await?;
+    pane.claim_request(Class::HISTORY, before).await?;
     pane.freeze().await?;
     let mut histories = stage.proxy.records().into_iter();
     let by = histories.rfind(|record| record.class == Class::HISTORY).and_then(|it| it.upstream);

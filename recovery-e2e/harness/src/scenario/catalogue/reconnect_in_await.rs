@@ -58,9 +58,9 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     let replays = pane.measure(Quantity::Frames("replay_complete")).await?;
     pane.call("redial").await?;
     pane.claim(Condition::frames("replay_complete", replays + 1)).await?;
-    let (seen, open) = (pane.look().await?, retry.is_open());
-    let still_open = open && seen.open && seen.queued.is_some_and(|queued| queued > 0);
-    stage.check(&STILL_OPEN, still_open, format!("open {open}, {seen}"))?;
+    let seen = pane.look().await?;
+    let still_open = seen.open && seen.queued.is_some_and(|queued| queued > 0);
+    stage.check(&STILL_OPEN, still_open, seen)?;
     stage.screenshot("fault").await?;
 
     stage.phase("heal");

@@ -26,7 +26,7 @@ pub const SCENARIO: Scenario = Scenario {
         ),
     ],
     ready_shows: &[Show::Field("fresh")],
-    rests_on: &[IN_ONE_BUBBLE, NO_RELOAD],
+    rests_on: &[IN_ONE_BUBBLE],
     controls: &[Control {
         name: "refs-survive-a-reload",
         defect: Defect::Client(&[
@@ -47,7 +47,6 @@ pub const SCENARIO: Scenario = Scenario {
 };
 
 const IN_ONE_BUBBLE: Check = claim("the transport fell in the middle of one bubble");
-const NO_RELOAD: Check = need("no history was answered before the second answer was painted");
 
 const FIRST: &str = "The tide turns at six, and the wind with it.";
 const SECOND: &str = "Then reef the main before the point.";
@@ -74,7 +73,6 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     end_of_turn(&mut events).await?;
 
     stage.phase("reload and second turn");
-    let loaded = stage.proxy.counters().borrow().of(Class::HISTORY).ok;
     // Nothing may rebuild the rows, which would hide where the next text goes.
     let failing = stage.proxy.fail_until(Class::HISTORY);
     pane.call("connect").await?;
@@ -82,8 +80,6 @@ async fn story(stage: &mut Stage) -> Result<(), StageError> {
     pane.send("And if it blows?").await?;
     pane.claim(Condition::painted(SECOND)).await?;
     stage.read(&["present", "fresh", "unchanged"]).await?;
-    let since = stage.proxy.counters().borrow().of(Class::HISTORY).ok - loaded;
-    stage.check(&NO_RELOAD, since == 0, format!("{since} answered"))?;
     failing.lift();
     Ok(())
 }

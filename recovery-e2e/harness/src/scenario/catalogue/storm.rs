@@ -34,7 +34,7 @@ pub const SCENARIO: Scenario = Scenario {
     story: |stage| Box::pin(story(stage)),
 };
 
-const AT_ONCE: Check = need("the four commands and the agent all ran in one batch");
+const AT_ONCE: Check = need("the four commands ran at the same time, and all seven calls ended");
 
 async fn story(stage: &mut Stage) -> Result<(), StageError> {
     let gate = ToolGate::new().await?;

@@ -48,6 +48,7 @@ fn seen(posts: u64, rows: u64) -> Observed {
         readings: vec![("posts", posts), ("rows", rows)],
         evidence: vec![evidence(NEED, true), evidence(CLAIM, true)],
         receipts: vec![receipt(2, 2)],
+        starved: false,
     }
 }
 
@@ -85,6 +86,16 @@ fn a_missed_claim_is_a_failure_with_what_could_be_read_and_names_the_claim() {
     };
     let stamp = "RECOVERY-FAILED-REWINDWIN-posts1".to_owned();
     assert_eq!(judged(&ending, &observed), (Outcome::Failed, Some(stamp), reason));
+}
+
+#[test]
+fn a_missed_claim_on_a_starved_machine_proves_nothing_and_keeps_its_stamp() {
+    let ending = Ending::ClaimMissed("claim not met: the pane heals".to_owned());
+    let (outcome, stamp, reason) = judged(&ending, &Observed { starved: true, ..seen(2, 0) });
+    assert_eq!((outcome, stamp.as_deref()), (Outcome::Inconclusive, Some(PREDICTED)));
+    assert_eq!(reason.unwrap(), "claim not met: the pane heals");
+    let (outcome, ..) = judged(&Ending::Completed, &Observed { starved: true, ..seen(2, 0) });
+    assert_eq!(outcome, Outcome::Failed);
 }
 
 #[test]

@@ -72,7 +72,8 @@ impl Stage {
 
     /// The same, after a claim that was not met: what cannot be read is left out.
     pub async fn read_what_can_be_read(&mut self) {
-        for field in self.unread() {
+        let seen = |field: &&Field| !matches!(field.read, Read::InStory(_));
+        for field in self.unread().filter(seen) {
             if let Ok(value) = self.value_of(field).await {
                 self.log.read(field.name, value);
             }
