@@ -30,7 +30,7 @@ pub enum GateError {
 }
 
 impl ToolGate {
-    /// A gate that any number of commands can come to.
+    /// A gate that holds any number of commands.
     ///
     /// # Errors
     /// When there is no port.

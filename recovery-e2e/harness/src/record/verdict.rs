@@ -1,4 +1,4 @@
-//! What a case comes to, and how that is concluded from what was seen.
+//! The outcome of a case, its evidence and its receipts.
 
 use serde::{Deserialize, Serialize};
 

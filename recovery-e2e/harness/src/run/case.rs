@@ -321,7 +321,7 @@ fn page_of(common: &Common, job: &Job) -> PageSettings {
     common.page.of_repeat(job.case.repeat)
 }
 
-/// What a case comes to whose stage did not take everything with it: it may have disturbed others.
+/// The verdict of a case that left something behind: it may have disturbed others.
 fn leaked(leak: &str, verdict: &Verdict) -> Verdict {
     let Verdict { outcome, stamp, reason } = verdict;
     let stamp = stamp.as_ref().map(Stamp::to_string);

@@ -165,7 +165,7 @@ impl Pane {
     /// asks nothing, and a frame has passed.
     ///
     /// # Errors
-    /// A claim when the pane does not come to that.
+    /// A claim when the pane does not.
     pub async fn settled(&self) -> Result<(), AppError> {
         let what = "the pane comes to rest, and with it the node";
         match tokio::time::timeout(2 * DEADLINE, self.come_to_rest()).await {

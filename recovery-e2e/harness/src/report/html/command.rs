@@ -1,4 +1,4 @@
-//! The commands that come to the same again.
+//! The commands that re-run the run or a case.
 
 use camino::Utf8Path;
 
