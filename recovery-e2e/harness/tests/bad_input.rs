@@ -43,7 +43,7 @@ fn a_program_that_is_no_browser_is_refused_with_what_it_said_and_nothing_is_left
     let not_a_browser = scratch.program("not-a-browser", "echo 'I make tea' >&2");
     let (code, said) = refused(&scratch, &["run", "--browser", not_a_browser.as_str()]);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("is no browser that can be driven"), "{said}");
+    assert!(said.contains("cannot be driven as a browser"), "{said}");
     assert!(said.contains("I make tea"), "{said}");
     scratch.assert_no_temp_is_left();
 }

@@ -108,7 +108,7 @@ fn a_case_that_is_ready_only_when_it_is_tried_again_is_flaky_and_keeps_both_atte
     assert_eq!(seen.result.outcome, Outcome::Flaky);
     assert_eq!(seen.earlier.len(), 1);
     let reason = seen.earlier[0].reason.as_ref().unwrap();
-    assert!(reason.contains("ended without telling its address"), "{reason}");
+    assert!(reason.contains("ended before it printed its address"), "{reason}");
     let folder = scratch.out().join("scenarios/rewind-window");
     for attempt in ["verdict.json", "attempt-2/verdict.json", "attempt-2/1-first-paint.png"] {
         assert!(folder.join(attempt).exists(), "{attempt}");
