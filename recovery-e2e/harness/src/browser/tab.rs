@@ -74,9 +74,9 @@ impl Tab {
                     while self.eval::<bool>("a step of page time", &step).await? {
                         self.quiet().await?;
                     }
-                    Ok(())
+                    Ok::<_, PageError>(())
                 };
-                bounded("the page's timers end within the window", steps).await?;
+                bounded("the page's timers end within the window", "it goes on", steps).await?;
             }
         }
         self.quiet().await
@@ -108,7 +108,7 @@ impl Tab {
                 }
             }
         };
-        bounded("the page stops requesting", quiet).await
+        bounded("the page stops requesting", "it goes on", quiet).await
     }
 
     /// Returns when every request of the page so far is counted at the proxy.
@@ -141,15 +141,20 @@ impl Tab {
 
 /// Runs `work`, which takes as long as the client wants. Each need in it has [`DEADLINE`] and is
 /// missed first; what then still goes on is the client's.
-async fn bounded(
+///
+/// # Errors
+/// Those of `work`; a claim when it goes on for twice as long, with what `saw` says.
+pub async fn bounded<T, E: From<WaitTimeout>>(
     claim: &str,
-    work: impl Future<Output = Result<(), PageError>>,
-) -> Result<(), PageError> {
-    match tokio::time::timeout(2 * DEADLINE, work).await {
+    saw: &str,
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    let limit = 2 * DEADLINE;
+    match tokio::time::timeout(limit, work).await {
         Ok(done) => done,
         Err(_) => Err(WaitTimeout {
-            ended: Ended::Deadline(2 * DEADLINE),
-            ..WaitTimeout::need(claim, "it goes on").into_claim()
+            ended: Ended::Deadline(limit),
+            ..WaitTimeout::need(claim, saw).into_claim()
         }
         .into()),
     }

@@ -12,6 +12,10 @@ use crate::scenario::stage::{Stage, StageError};
 /// A failed refetch, with a retry to come.
 pub const REFETCH_FAILED: Condition<'static> = Condition::Is(Flag::RefetchFailed);
 
+/// The heal after two of three turns were rewound: one row is left, and the pane is current.
+pub const ONE_ROW_LEFT: Condition<'static> =
+    Condition::All(&[Condition::rows(1), Condition::Is(Flag::Current)]);
+
 /// The turns of [`seed_three_turns`]: the question, and what the model answers.
 const SEED: [(&str, &str); 3] = [
     ("How is the weather at sea?", "Calm, with a light swell from the west."),

@@ -6,10 +6,10 @@ use super::condition::{Condition, Flag, Quantity};
 use super::driven::{Driven, unmet};
 use super::state::PaneState;
 use crate::browser::page::PageError;
+use crate::browser::tab::bounded;
 use crate::node::error::AppError;
 use crate::node::wire::WsId;
 use crate::proxy::{Hold, Record};
-use crate::wait::{DEADLINE, Ended, WaitTimeout};
 
 /// Which pane of the client a scenario drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,14 +168,7 @@ impl Pane {
     /// A claim when the pane does not.
     pub async fn settled(&self) -> Result<(), AppError> {
         let what = "the pane comes to rest, and with it the node";
-        match tokio::time::timeout(2 * DEADLINE, self.come_to_rest()).await {
-            Ok(settled) => settled,
-            Err(_) => Err(WaitTimeout {
-                ended: Ended::Deadline(2 * DEADLINE),
-                ..WaitTimeout::need(what, "the node publishes more and more").into_claim()
-            }
-            .into()),
-        }
+        bounded(what, "the node publishes more and more", self.come_to_rest()).await
     }
 
     async fn come_to_rest(&self) -> Result<(), AppError> {

@@ -1,6 +1,6 @@
 //! A call begins while the refetch that would heal a coordinator is under way.
 
-use super::stale_backstop::{BOTH_FAILED, HEALED, fail_twice, idle_edge};
+use super::stale_backstop::{BOTH_FAILED, fail_twice, idle_edge};
 use crate::scenario::prelude::*;
 
 pub const SCENARIO: Scenario = Scenario {
@@ -12,7 +12,7 @@ pub const SCENARIO: Scenario = Scenario {
              and the next idle edge heals",
     code: "COORDHEALMIDTURN",
     fields: &[
-        field("heal", 1, Read::Holds(HEALED), "one row is left, and the pane is current"),
+        field("heal", 1, Read::Holds(ONE_ROW_LEFT), "one row is left, and the pane is current"),
         field("mid", 1, Read::Holds(PAINTED), "rows and call were painted when the snapshot came"),
         field("sse", 0, Read::Since(Class::EVENTS), "streams opened since the failures"),
         field("hist", 2, Read::Since(Class::HISTORY), "histories fetched since the failures"),

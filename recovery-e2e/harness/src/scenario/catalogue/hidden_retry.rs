@@ -11,7 +11,7 @@ pub const INTERACTIVE: Scenario = Scenario {
     code: "HIDDENRETRY",
     fields: &[
         field("hidden", 0, Read::Since(Class::HISTORY), "histories fetched while hidden"),
-        field("heal", 1, Read::Holds(HEALED), "one row is left, and the pane is current"),
+        field("heal", 1, Read::Holds(ONE_ROW_LEFT), "one row is left, and the pane is current"),
         field("sse", 1, Read::Since(Class::EVENTS), "streams that showing opened"),
         field("posts", 2, Read::Arrived(Class::REWIND), "rewinds in all"),
         field("rows", 0, Read::Page(Quantity::Rows), "user rows after the last rewind"),
@@ -45,9 +45,6 @@ const ARMED: Check =
     claim("the page was hidden over three stale rows, and over an armed retry where that shows");
 const PASSED: Check = claim("the retry's time passed over three rows, without a transport");
 const NOTHING_NEW: Check = need("the node published nothing, so the end of the replay healed");
-
-const HEALED: Condition<'static> =
-    Condition::All(&[Condition::rows(1), Condition::Is(Flag::Current)]);
 
 async fn story(stage: &mut Stage) -> Result<(), StageError> {
     let pane = seeded_pane(stage, vec![]).await?;

@@ -11,7 +11,12 @@ pub const INTERACTIVE: Scenario = Scenario {
     code: "REWINDFAIL",
     fields: &[
         field("closed", 1, Read::Arrived(Class::REWIND), "rewinds before the heal"),
-        field("heal", 1, Read::Holds(HEALED), "the retry left one row, and the pane is current"),
+        field(
+            "heal",
+            1,
+            Read::Holds(ONE_ROW_LEFT),
+            "the retry left one row, and the pane is current",
+        ),
         field("posts", 2, Read::Arrived(Class::REWIND), "rewinds in all"),
         field("rows", 0, Read::Page(Quantity::Rows), "user rows after the last rewind"),
     ],
@@ -50,9 +55,6 @@ pub const COORDINATOR: Scenario = Scenario {
 };
 
 const FAILED: Check = claim("at the second click the refetch had failed, over three stale rows");
-
-const HEALED: Condition<'static> =
-    Condition::All(&[Condition::rows(1), Condition::Is(Flag::Current)]);
 
 async fn story(stage: &mut Stage) -> Result<(), StageError> {
     let pane = seeded_pane(stage, vec![]).await?;

@@ -11,7 +11,7 @@ pub const INTERACTIVE: Scenario = Scenario {
     proves: "after two failed refetches the next idle edge heals, without a new connection",
     code: "STALEBACKSTOP",
     fields: &[
-        field("heal", 1, Read::Holds(HEALED), "one row is left, and the pane is current"),
+        field("heal", 1, Read::Holds(ONE_ROW_LEFT), "one row is left, and the pane is current"),
         field("sse", 0, Read::Since(Class::EVENTS), "streams that the idle edge opened"),
         field("hist", 1, Read::Since(Class::HISTORY), "histories that it fetched"),
         field("gated", 1, Read::Arrived(Class::REWIND), "rewinds before it"),
@@ -59,9 +59,6 @@ const THROUGH_THE_TRANSPORT: Control = Control {
 
 pub(super) const BOTH_FAILED: Check =
     claim("refetch and retry had both failed, over three stale rows");
-
-pub(super) const HEALED: Condition<'static> =
-    Condition::All(&[Condition::rows(1), Condition::Is(Flag::Current)]);
 
 async fn story(stage: &mut Stage) -> Result<(), StageError> {
     let pane = seeded_pane(stage, vec![]).await?;
